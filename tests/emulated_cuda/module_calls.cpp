@@ -38,23 +38,59 @@ void tell(const std::string& text, unsigned count, const JitOption* options, voi
   if (log != nullptr && size > 0) std::snprintf(log, size, "%s", text.c_str());
 }
 
+// What the launch costs; what it does is done.
+Work done_by(Program& program, const Launch& launch, Device& device) {
+  const bool remembers = shared_clock() != nullptr;
+  const Work* known = remembers ? program.remembered.repeat(launch, device.memory) : nullptr;
+  if (known != nullptr) return *known;
+  const Work work =
+      run_kernel(launch, program.loaded, device.memory, state().findings, device.turn);
+  if (remembers) program.remembered.keep(launch, work, device.memory);
+  return work;
+}
+
+Error load(const char* image, ModuleHandle* handle, unsigned count, JitOption* options,
+           void** values) {
+  Context& context = *current_context();
+  try {
+    auto program = std::make_shared<Program>();
+    program->context = &context;
+    program->module = parse_ptx(image);
+    check_target(*program->module, context.device->board);
+    program->loaded = load_module(*program->module, context.device->memory, &context);
+    state().programs.keep(std::move(program), handle);
+    return kSuccess;
+  } catch (const Problem& problem) {
+    state().findings.remark(problem.text);
+    tell(problem.text, count, options, values);
+    return problem.error;
+  }
+}
+
 void run_on(Stream& stream, const std::shared_ptr<Program>& program, const Launch& launch) {
   Context& context = *stream.context;
   Device& device = *context.device;
+  const emulated_clock* clock = shared_clock();
+  if (clock != nullptr) clock->hold();
   device.turn.take();
   if (program->unloaded) {
     state().findings.add("launch: " + launch.kernel->name + " of a module that was unloaded");
   }
   try {
     if (context.spoilt_by == kSuccess && !device.turn.ended()) {
-      const Work work =
-          run_kernel(launch, program->loaded, device.memory, state().findings, device.turn);
-      stream.nanoseconds += modelled_nanoseconds(device.board, launch, work);
+      const double nanoseconds =
+          modelled_nanoseconds(device.board, launch, done_by(*program, launch, device));
+      stream.nanoseconds += nanoseconds;
+      if (clock != nullptr) {
+        stream.ends_at = clock->occupy(std::max(clock->now(), stream.ends_at),
+                                       static_cast<std::int64_t>(nanoseconds));
+      }
     }
   } catch (const Problem& problem) {
     context.spoilt_by = problem.error;
   }
   device.turn.give_back();
+  if (clock != nullptr) clock->go_on();
 }
 
 Launch launch_of(const Kernel& kernel, void** parameters) {
@@ -91,20 +127,9 @@ Error cuModuleLoadDataEx(ModuleHandle* handle, const void* image, unsigned count
   const Error refused = refuse_while_capturing();
   if (refused != kSuccess) return refused;
   if (std::memcmp(image, "\177ELF", 4) == 0) return kNoBinaryForGpu;
-  try {
-    auto program = std::make_shared<Program>();
-    program->context = current_context();
-    program->module = parse_ptx(static_cast<const char*>(image));
-    check_target(*program->module, current_context()->device->board);
-    program->loaded =
-        load_module(*program->module, current_context()->device->memory, current_context());
-    state().programs.keep(std::move(program), handle);
-    return kSuccess;
-  } catch (const Problem& problem) {
-    state().findings.remark(problem.text);
-    tell(problem.text, count, options, values);
-    return problem.error;
-  }
+  Error loaded = kSuccess;
+  computed([&] { loaded = load(static_cast<const char*>(image), handle, count, options, values); });
+  return loaded;
 }
 
 // Waits for all kernels of the device, as drivers do.

@@ -12,6 +12,7 @@
 #include "platform/cuda/nvrtc_api.hpp"
 #include "tests/emulated_cuda/driver_state.hpp"
 
+using emulated_cuda::computed;
 using emulated_cuda::state;
 using idletune::cuda::kNvrtcSuccess;
 using idletune::cuda::NvrtcError;
@@ -90,6 +91,34 @@ void relabel(std::string& ptx, int made_for, int wanted) {
     ptx.replace(at, target.size(), ".target sm_" + std::to_string(wanted));
 }
 
+NvrtcError compile(NvrtcProgram program, int count, const char* const* options) {
+  constexpr std::string_view kArchitecture = "--gpu-architecture=compute_";
+  Compilation& compilation = *compilation_of(program);
+  int wanted = state().devices.empty() ? 0 : state().devices[0]->board.architecture;
+  std::vector<std::string> words{"--generate-line-info"};
+  for (int i = 0; i < count; ++i) {
+    const std::string_view word = options[i];
+    if (word.substr(0, kArchitecture.size()) == kArchitecture) {
+      wanted = std::atoi(options[i] + kArchitecture.size());
+    } else {
+      words.emplace_back(word);
+    }
+  }
+  const int made_for = known_architecture(wanted);
+  words.push_back(std::string(kArchitecture) + std::to_string(made_for));
+  std::vector<const char*> pointers;
+  for (const std::string& word : words) pointers.push_back(word.c_str());
+  NvrtcError error = real().CompileProgram(compilation.program, static_cast<int>(pointers.size()),
+                                           pointers.data());
+  std::size_t size = 0;
+  if (error == kNvrtcSuccess) error = real().GetPTXSize(compilation.program, &size);
+  if (error != kNvrtcSuccess) return error;
+  compilation.ptx.resize(size);
+  error = real().GetPTX(compilation.program, &compilation.ptx[0]);
+  relabel(compilation.ptx, made_for, wanted);
+  return error;
+}
+
 }  // namespace
 
 extern "C" {
@@ -133,30 +162,8 @@ NvrtcError nvrtcDestroyProgram(NvrtcProgram* program) {
 }
 
 NvrtcError nvrtcCompileProgram(NvrtcProgram program, int count, const char* const* options) {
-  constexpr std::string_view kArchitecture = "--gpu-architecture=compute_";
-  Compilation& compilation = *compilation_of(program);
-  int wanted = state().devices.empty() ? 0 : state().devices[0]->board.architecture;
-  std::vector<std::string> words{"--generate-line-info"};
-  for (int i = 0; i < count; ++i) {
-    const std::string_view word = options[i];
-    if (word.substr(0, kArchitecture.size()) == kArchitecture) {
-      wanted = std::atoi(options[i] + kArchitecture.size());
-    } else {
-      words.emplace_back(word);
-    }
-  }
-  const int made_for = known_architecture(wanted);
-  words.push_back(std::string(kArchitecture) + std::to_string(made_for));
-  std::vector<const char*> pointers;
-  for (const std::string& word : words) pointers.push_back(word.c_str());
-  NvrtcError error = real().CompileProgram(compilation.program, static_cast<int>(pointers.size()),
-                                           pointers.data());
-  std::size_t size = 0;
-  if (error == kNvrtcSuccess) error = real().GetPTXSize(compilation.program, &size);
-  if (error != kNvrtcSuccess) return error;
-  compilation.ptx.resize(size);
-  error = real().GetPTX(compilation.program, &compilation.ptx[0]);
-  relabel(compilation.ptx, made_for, wanted);
+  NvrtcError error = kNvrtcSuccess;
+  computed([&] { error = compile(program, count, options); });
   return error;
 }
 

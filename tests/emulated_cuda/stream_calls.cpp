@@ -62,6 +62,7 @@ Error cuStreamWaitEvent(StreamHandle stream_handle, EventHandle event_handle, un
   }
   stream->add([event, record = event->last_record()](Stream& self) {
     self.nanoseconds = std::max(self.nanoseconds, event->wait_for(record));
+    self.ends_at = std::max(self.ends_at, event->at());
   });
   return kSuccess;
 }
@@ -87,8 +88,11 @@ Error cuEventRecord(EventHandle event_handle, StreamHandle stream_handle) {
     return kInvalidHandle;
   }
   event->captured = stream->captured() != nullptr;
-  stream->add(
-      [event, record = event->record()](Stream& self) { event->reach(record, self.nanoseconds); });
+  stream->add([event, record = event->record()](Stream& self) {
+    const emulated_clock* clock = shared_clock();
+    const std::int64_t now = clock != nullptr ? clock->now() : 0;
+    event->reach(record, self.nanoseconds, std::max(self.ends_at, now));
+  });
   return kSuccess;
 }
 
