@@ -13,6 +13,7 @@
 #include "agent/cli/places.hpp"
 #include "agent/cli/slow_frames.hpp"
 #include "agent/cli/verbs.hpp"
+#include "models/history/emulated.hpp"
 #include "models/package/kernel_package.hpp"
 #include "platform/os/storage.hpp"
 
@@ -263,6 +264,10 @@ class Demo {
     if (context_.json()) return;
     const DeviceInfo& info = device_->info();
     context_.print_paragraph("device  ", info.name + " (" + info.platform + ")");
+    if (names_emulated(info.name)) {
+      context_.print_paragraph("times   ",
+                               "a model's: the device is emulated, nobody measured them");
+    }
     context_.print_paragraph("state   ", options_.state + (resumed_ ? " (starts tuned)" : ""));
     std::string shapes;
     for (std::size_t i = 0; i < application_->shapes().size(); ++i) {
@@ -358,6 +363,7 @@ class Demo {
         milliseconds(untuned_.median()) * static_cast<double>(tuned_.busy.size()) / 1000;
     context_.print_json(
         {{"device", device_->info().name},
+         {"emulated", names_emulated(device_->info().name)},  // then all times are a model's
          {"complete", !interrupted()},
          {"mode", why_never(agent_options_)},
          {"resumed", resumed_},

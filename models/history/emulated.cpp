@@ -7,14 +7,14 @@ namespace {
 
 constexpr char kNote[] = "emulated";
 
-bool names_emulated(const std::string& device) { return device.rfind("Emulated", 0) == 0; }
-
 bool is_marked(const History& history) {
   return std::any_of(history.notes.begin(), history.notes.end(),
                      [](const auto& note) { return note.first == kNote; });
 }
 
 }  // namespace
+
+bool names_emulated(const std::string& device) { return device.rfind("Emulated", 0) == 0; }
 
 void set_device(const std::string& named, const std::string& given, History& history) {
   history.device = given.empty() ? named : given;
