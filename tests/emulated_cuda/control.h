@@ -3,6 +3,8 @@
  *   IDLETUNE_EMULATED_FINDINGS  a file to which findings are appended; else they go to stderr
  *   IDLETUNE_EMULATED_NVRTC     NVIDIA's run-time compiler; else it is looked for
  *   IDLETUNE_EMULATED_INSTRUCTIONS  a file to which the instructions of loaded modules are appended
+ *   IDLETUNE_EMULATED_WORK      a file to which each launch that was interpreted is appended: kernel,
+ *                               operations of its threads, seconds of the processor
  * when the first function of it is called. */
 #ifndef EMULATED_CUDA_CONTROL_H
 #define EMULATED_CUDA_CONTROL_H

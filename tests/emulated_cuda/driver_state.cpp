@@ -28,7 +28,9 @@ void Device::wait() const {
   }
 }
 
-State::State() : findings(environment("IDLETUNE_EMULATED_FINDINGS")) {
+State::State()
+    : findings(environment("IDLETUNE_EMULATED_FINDINGS")),
+      work_file(environment("IDLETUNE_EMULATED_WORK")) {
   for (const std::string& name : split(environment("IDLETUNE_EMULATED_BOARDS"), ',')) {
     const Board* board = board_named(name);
     if (board == nullptr) {

@@ -95,6 +95,7 @@ struct Device {
 struct State {
   State();
   Findings findings;
+  const std::string work_file;  // of IDLETUNE_EMULATED_WORK; empty: none
   std::vector<std::unique_ptr<Device>> devices;
   Registry<Context> contexts;  // besides the primary ones
   Registry<Stream> streams;

@@ -1,4 +1,6 @@
 // Calls on modules and their kernels, and how functions are looked up.
+#include <time.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -38,13 +40,31 @@ void tell(const std::string& text, unsigned count, const JitOption* options, voi
   if (log != nullptr && size > 0) std::snprintf(log, size, "%s", text.c_str());
 }
 
+// Of this thread.
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+void append_work(const Launch& launch, const Work& work, double seconds) {
+  if (state().work_file.empty()) return;
+  std::FILE* file = std::fopen(state().work_file.c_str(), "a");
+  if (file == nullptr) return;
+  std::fprintf(file, "%s %.0f %.9f\n", launch.kernel->name.c_str(), work.thread_operations,
+               seconds);
+  std::fclose(file);
+}
+
 // What the launch costs; what it does is done.
 Work done_by(Program& program, const Launch& launch, Device& device) {
   const bool remembers = shared_clock() != nullptr;
   const Work* known = remembers ? program.remembered.repeat(launch, device.memory) : nullptr;
   if (known != nullptr) return *known;
+  const double before = processor_seconds();
   const Work work =
       run_kernel(launch, program.loaded, device.memory, state().findings, device.turn);
+  append_work(launch, work, processor_seconds() - before);
   if (remembers) program.remembered.keep(launch, work, device.memory);
   return work;
 }
