@@ -106,6 +106,24 @@ struct FusedMultiplyAdd {
     return std::fma(a, b, c);
   }
 };
+// Of single precision, whose products are exact in double precision; the smaller neighbour where the
+// nearest is larger than the sum.
+struct FusedMultiplyAddDown {
+  static float of(float a, float b, float c) {
+    const float nearest = std::fma(a, b, c);
+    const double product = static_cast<double>(a) * static_cast<double>(b);
+    const double term = static_cast<double>(c);
+    const double sum = product + term;
+    const double other = sum - product;
+    const double rest = (product - (sum - other)) + (term - other);  // the sum's error (Knuth)
+    if (sum == 0 && rest == 0) {
+      return std::signbit(product) == std::signbit(c) ? nearest : -0.0f;
+    }
+    const double beyond = sum - static_cast<double>(nearest);
+    const bool is_larger = beyond < 0 || (beyond == 0 && rest < 0);
+    return is_larger ? std::nextafter(nearest, -std::numeric_limits<float>::infinity()) : nearest;
+  }
+};
 struct SquareRoot {
   template <class T>
   static T of(T a) {
@@ -259,7 +277,9 @@ void decode_float_arithmetic(const Statement& statement, Operands& operands,
   if (base == "min") instruction.run = float_handler<OnTwo, Extreme<-1>>(type);
   if (base == "max") instruction.run = float_handler<OnTwo, Extreme<1>>(type);
   if (base == "copysign") instruction.run = float_handler<OnTwo, CopySign>(type);
-  if (base == "fma" || base == "mad") {
+  if (statement.has("rm")) {
+    instruction.run = OnThree<FusedMultiplyAddDown, float>::run;
+  } else if (base == "fma" || base == "mad") {
     instruction.run = float_handler<OnThree, FusedMultiplyAdd>(type);
   }
   if (base == "div") {

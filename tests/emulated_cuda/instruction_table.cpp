@@ -52,6 +52,7 @@ constexpr InstructionRow kRows[] = {
     {"mul", kFloats, "rn ftz sat", 3, 3, decode_float_arithmetic},
     {"fma", kFloats, "rn ftz sat", 4, 4, decode_float_arithmetic},
     {"mad", kFloats, "rn ftz sat", 4, 4, decode_float_arithmetic},
+    {"fma", "f32", "rm", 4, 4, decode_float_arithmetic},
     {"div", "f32", "rn approx full ftz", 3, 3, decode_float_arithmetic},
     {"div", "f64", "rn", 3, 3, decode_float_arithmetic},
     {"min", kFloats, "ftz", 3, 3, decode_float_arithmetic},

@@ -2,6 +2,7 @@
 // among them. IDLETUNE_PTX_SEED chooses others.
 #include <doctest/doctest.h>
 
+#include <cfenv>
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
@@ -261,6 +262,13 @@ TEST_CASE("arithmetic in single precision is the host's") {
   check<float, float, float, float>("mul.sat.f32 D, X, Y;", [](float a, float b, float) {
     const float product = a * b;
     return product > 0 ? std::min(product, 1.0f) : 0.0f;
+  });
+  float (*volatile host)(float, float, float) = std::fmaf;  // not before the mode is set
+  check<float, float, float, float>("fma.rm.f32 D, X, Y, Z;", [&](float a, float b, float c) {
+    std::fesetround(FE_DOWNWARD);
+    const float sum = host(a, b, c);
+    std::fesetround(FE_TONEAREST);
+    return sum;
   });
 }
 
