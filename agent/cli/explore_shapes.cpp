@@ -117,10 +117,10 @@ class ExploreShapes : ExplorationTask {
   Result<explore::ShapeColumns> columns() const {
     explore::ShapeColumns columns;
     for (std::size_t d = 0; d < package_->dimension_count(); ++d) {
-      columns.dimensions.emplace_back(package_->dimension_name(d));
+      columns.dimensions.emplace_back(package_->inputs().dimension_name(d));
     }
-    for (std::size_t f = 0; f < package_->given_feature_count(); ++f) {
-      columns.features.emplace_back(package_->feature_name(f));
+    for (std::size_t f = 0; f < package_->inputs().given_feature_count(); ++f) {
+      columns.features.emplace_back(package_->inputs().feature_name(f));
     }
     std::size_t known = 0;
     for (const std::string& text : arguments_.fixed) {

@@ -97,19 +97,20 @@ Result<Shape> shape_of(const KernelPackage& package, const SparsityPattern& patt
       {"LONGEST", longest_row(pattern)},
       {"N", pattern.rows}};
   for (std::size_t d = 0; d < package.dimension_count(); ++d) {
-    const auto* found = std::find_if(
-        std::begin(dimensions), std::end(dimensions),
-        [&](const auto& dimension) { return dimension.first == package.dimension_name(d); });
+    const auto* found =
+        std::find_if(std::begin(dimensions), std::end(dimensions), [&](const auto& dimension) {
+          return dimension.first == package.inputs().dimension_name(d);
+        });
     if (found == std::end(dimensions))
-      return wrong_package(package, "dimension " + std::string(package.dimension_name(d)) +
+      return wrong_package(package, "dimension " + std::string(package.inputs().dimension_name(d)) +
                                         " is none of a sparse matrix");
     shape.push_back(found->second);
   }
-  for (std::size_t f = 0; f < package.given_feature_count(); ++f) {
+  for (std::size_t f = 0; f < package.inputs().given_feature_count(); ++f) {
     const auto* found = std::find(krylov::kFeatureNames.begin(), krylov::kFeatureNames.end(),
-                                  package.feature_name(f));
+                                  package.inputs().feature_name(f));
     if (found == krylov::kFeatureNames.end())
-      return wrong_package(package, "feature " + std::string(package.feature_name(f)) +
+      return wrong_package(package, "feature " + std::string(package.inputs().feature_name(f)) +
                                         " is none of a sparse matrix");
     shape.push_feature(features[static_cast<std::size_t>(found - krylov::kFeatureNames.begin())]);
   }

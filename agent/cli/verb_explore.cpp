@@ -97,10 +97,10 @@ class Explore : ExplorationTask {
                     "shape '" + shape_ + "': " + std::string(package_->name()) + " has " +
                         std::to_string(package_->dimension_count()) + " dimensions");
     }
-    if (problem.feature_count() != package_->given_feature_count()) {
+    if (problem.feature_count() != package_->inputs().given_feature_count()) {
       throw Failure(StatusCode::invalid_argument,
                     "shape '" + shape_ + "': " + std::string(package_->name()) + " takes " +
-                        std::to_string(package_->given_feature_count()) +
+                        std::to_string(package_->inputs().given_feature_count()) +
                         " features from the application");
     }
     settle(explore::Settings::of_one(problem));

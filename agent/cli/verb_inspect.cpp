@@ -38,11 +38,12 @@ Result<json> describe_package(std::vector<std::uint8_t> bytes, const std::string
   const auto package = must(KernelPackage::open(std::move(bytes), path));
   const KernelPackage& kernel = *package;
   const json dimensions = list_of(kernel.dimension_count(), [&](std::size_t d) {
-    return std::string(kernel.dimension_name(d));
+    return std::string(kernel.inputs().dimension_name(d));
   });
   const json features = list_of(kernel.feature_count(), [&](std::size_t f) {
-    json feature = {{"name", std::string(kernel.feature_name(f))}};
-    if (f >= kernel.given_feature_count()) feature["value"] = kernel.feature_text(f);
+    json feature = {{"name", std::string(kernel.inputs().feature_name(f))}};
+    if (f >= kernel.inputs().given_feature_count())
+      feature["value"] = kernel.inputs().feature_text(f);
     return feature;
   });
   json steps = json::array();

@@ -162,7 +162,7 @@ void add_picks(const KernelPackage& package, const PrebuiltChoice& choice,
   auto bytes = must(read_pushed_file(choice.model, kMaxModelBytes, nullptr));
   const auto model = must(Model::open(std::move(bytes), choice.model));
   const KernelKnowledge* knowledge =
-      model->kernel(package.name(), package.space(), package.input_names());
+      model->kernel(package.name(), package.space(), package.inputs().names());
   if (knowledge == nullptr) {
     throw Failure(StatusCode::not_found, "the model '" + choice.model + "' does not know kernel '" +
                                              std::string(package.name()) + "'");
@@ -178,7 +178,7 @@ void add_picks(const KernelPackage& package, const PrebuiltChoice& choice,
 Result<std::vector<Configuration>> chosen(const KernelPackage& package,
                                           const PrebuiltChoice& choice, std::size_t& needed) {
   std::vector<Configuration> list{package.default_configuration()};
-  add_once(list, package.reference_configuration());
+  add_once(list, package.reference().configuration());
   needed = list.size();
   for (const std::string& text : choice.configurations) {
     const auto configuration = must(configuration_of(package, text));

@@ -143,7 +143,7 @@ Status Exploration::ask_reference(std::size_t problem) {
     if (Status status = run_stage(request, nullptr, outcome); !status.ok()) return status;
     if (outcome.status == TrialStatus::correct) continue;
     no_reference_[problem] = "nothing can be measured at " +
-                             package_->problem_text(settings_.problems[problem]) + ": " +
+                             package_->inputs().problem_text(settings_.problems[problem]) + ": " +
                              trial_status_name(outcome.status) + ": " + outcome.message;
     const bool is_error = reference_ran_[problem] || outcome.reference_failed;
     return is_error ? Status(StatusCode::device_error, no_reference_[problem]) : Status();
@@ -174,11 +174,12 @@ Status Exploration::judge(const TrialOutcome& outcome, TrialStage stage, std::si
   if (nothing_ran) {
     if (Status status = ask_reference(problem); !status.ok()) return status;
   }
-  const std::string message = stage_name(outcome.stage) +
-                              (settings_.is_list && stage != TrialStage::compile
-                                   ? " at " + package_->problem_text(settings_.problems[problem])
-                                   : "") +
-                              ": " + outcome.message;
+  const std::string message =
+      stage_name(outcome.stage) +
+      (settings_.is_list && stage != TrialStage::compile
+           ? " at " + package_->inputs().problem_text(settings_.problems[problem])
+           : "") +
+      ": " + outcome.message;
   // A limit of the device is no constraint of the space: it counts as a failure there.
   const bool limit = outcome.status == TrialStatus::constraints;
   ExploredConfiguration& result = attempt.results[problem];

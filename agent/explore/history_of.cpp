@@ -98,12 +98,12 @@ void describe(const KernelPackage& package, const DeviceInfo& device, const Shap
   history.kernel = std::string(package.name());
   set_device(device.name, "", history);
   history.driver = device.platform + "; " + device.driver;
-  history.shape = package.with_features(shape);
+  history.shape = package.inputs().with_features(shape);
   for (std::size_t d = 0; d < package.dimension_count(); ++d) {
-    history.inputs.emplace_back(package.dimension_name(d));
+    history.inputs.emplace_back(package.inputs().dimension_name(d));
   }
   for (std::size_t f = 0; f < package.feature_count(); ++f) {
-    history.inputs.emplace_back(package.feature_name(f));
+    history.inputs.emplace_back(package.inputs().feature_name(f));
   }
   history.nanoseconds_per_unit = 1;
   for (const Expression& constraint : package.space().constraints()) {
@@ -125,7 +125,7 @@ void add_notes(const KernelPackage& package, const Order& order, const Settings&
   }
   note["dimensions"] = Json::array();
   for (std::size_t d = 0; d < package.dimension_count(); ++d) {
-    note["dimensions"].push_back(std::string(package.dimension_name(d)));
+    note["dimensions"].push_back(std::string(package.inputs().dimension_name(d)));
   }
   note["order"] = order.is_whole_space() ? "the whole space, shuffled" : "a uniform sample";
   note["planned"] = order.size();

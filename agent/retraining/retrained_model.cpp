@@ -72,8 +72,8 @@ Offset<Selector> write_grown(FlatBufferBuilder& builder, const KernelModel& old,
       tree.high[i] = std::max(tree.high[i], shape[i]);
     }
     const std::size_t dimensions = package.dimension_count();
-    tree.inputs.emplace_back(i < dimensions ? package.dimension_name(i)
-                                            : package.feature_name(i - dimensions));
+    tree.inputs.emplace_back(i < dimensions ? package.inputs().dimension_name(i)
+                                            : package.inputs().feature_name(i - dimensions));
   }
   tree.exponents = grown.exponents;
   tree.classes = class_values(*old.knowledge, package.space(), measured, grown);
@@ -157,7 +157,7 @@ std::shared_ptr<const KernelModel> with_tree(const KernelModel& old, const Kerne
   auto model = Model::open(write_model(old, *entry, model_schema::finish_trees(trees, kept)),
                            "learned here");
   if (!model.ok()) return nullptr;
-  return KernelModel::of(*model, package.name(), package.space(), package.input_names());
+  return KernelModel::of(*model, package.name(), package.space(), package.inputs().names());
 }
 
 }  // namespace idletune::detail

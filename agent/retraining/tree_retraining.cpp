@@ -79,7 +79,7 @@ void TreeRetraining::begin() {
 void TreeRetraining::read_next() {
   const KernelPackage& package = kernel_.state->package();
   const Shape shape = rows_[next_].shape;
-  const Shape inputs = package.with_features(shape);
+  const Shape inputs = package.inputs().with_features(shape);
   const auto pick =
       first_pick(*kernel_.model->knowledge, package.space(), inputs,
                  kernel_.state->device().info().name, package.default_configuration());

@@ -64,7 +64,7 @@ TrialCount count_trials(const journal::State& state) {
 
 void PickCount::add(const journal::State& state, const KernelPackage& package,
                     const DeviceInfo& device, const Model* confirmed, const Model& trial) {
-  const std::string inputs = package.input_names();
+  const std::string inputs = package.inputs().names();
   const KernelKnowledge* ours = trial.kernel(package.name(), package.space(), inputs);
   if (ours == nullptr) return;
   const KernelKnowledge* theirs =
@@ -82,7 +82,7 @@ void PickCount::add(const journal::State& state, const KernelPackage& package,
     }
     if (!std::exchange(known, true) || key.shape != shape) {
       shape = key.shape;
-      const Shape problem = package.with_features(shape);
+      const Shape problem = package.inputs().with_features(shape);
       our_pick = pick_of(ours, package, problem, device);
       their_pick = pick_of(theirs, package, problem, device);
     }

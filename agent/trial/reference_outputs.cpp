@@ -41,7 +41,7 @@ const Reference* ReferenceOutputs::get(const TrialRequest& request, TrialOutcome
 }
 
 bool ReferenceOutputs::make(const TrialRequest& request, TrialOutcome& outcome, Reference& made) {
-  const Configuration& configuration = package_.reference_configuration();
+  const Configuration& configuration = package_.reference().configuration();
   if (!runs_.fit(request.shape, configuration, outcome)) return false;
   const Status filled = runs_.scratch().fill(request.seed);
   if (!filled.ok()) return fail_prepare(outcome, TrialStatus::runtime, filled.message());
@@ -50,7 +50,7 @@ bool ReferenceOutputs::make(const TrialRequest& request, TrialOutcome& outcome, 
 }
 
 bool ReferenceOutputs::run(const TrialRequest& request, TrialOutcome& outcome) {
-  const Result<LaunchPlan> plan = package_.reference_plan(request.shape);
+  const Result<LaunchPlan> plan = package_.reference().plan(request.shape);
   if (!plan) return fail_prepare(outcome, TrialStatus::constraints, plan.status().message());
   if (!compile(request.shape, outcome)) return false;
   if (!launch(request, *plan, outcome)) {
@@ -70,8 +70,8 @@ bool ReferenceOutputs::compile(const Shape& shape, TrialOutcome& outcome) {
   Status status = programs.status();
   if (status.ok()) {
     const Shape small = small_shape(package_, shape, nullptr);
-    status = warm_up(device_, package_, *programs, small, package_.reference_plan(small),
-                     package_.reference_configuration(), options_.reference_deadline);
+    status = warm_up(device_, package_, *programs, small, package_.reference().plan(small),
+                     package_.reference().configuration(), options_.reference_deadline);
   }
   if (!status.ok()) {
     const bool timeout = status.code() == StatusCode::timeout;
@@ -89,7 +89,7 @@ bool ReferenceOutputs::launch(const TrialRequest& request, const LaunchPlan& pla
                request.deadline + (ran_ ? Nanoseconds(0) : options_.first_run_allowance));
   Nanoseconds unused{0};
   for (const Span<const PlannedStep> steps : {plan.setup(), plan.steps()}) {
-    if (!runs_.launch(programs_, steps, request, package_.reference_configuration(), deadline,
+    if (!runs_.launch(programs_, steps, request, package_.reference().configuration(), deadline,
                       outcome, unused)) {
       return false;
     }

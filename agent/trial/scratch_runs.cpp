@@ -38,7 +38,7 @@ std::uint64_t ScratchRuns::output_bytes(const Shape& shape) const {
     if (scratch_.spec(i).access == Access::in) continue;
     if (scratch_.spec(i).kind != ArgumentKind::buffer) continue;
     const Result<std::uint64_t> bytes =
-        package_.buffer_bytes(scratch_.argument(i), shape, package_.reference_configuration());
+        package_.buffer_bytes(scratch_.argument(i), shape, package_.reference().configuration());
     if (bytes) total += *bytes;
   }
   return total;

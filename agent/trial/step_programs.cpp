@@ -39,11 +39,11 @@ Result<StepPrograms> compile_steps(Device& device, const KernelPackage& package,
 }
 
 Result<StepPrograms> compile_reference(Device& device, const KernelPackage& package) {
-  if (!package.reference_is_own_kernel()) {
-    return compile_steps(device, package, package.reference_configuration());
+  if (!package.reference().is_own_kernel()) {
+    return compile_steps(device, package, package.reference().configuration());
   }
-  Result<std::unique_ptr<Program>> program =
-      compile_entry(device, package, package.reference_entry(), package.reference_configuration());
+  Result<std::unique_ptr<Program>> program = compile_entry(
+      device, package, package.reference().entry(), package.reference().configuration());
   if (!program.ok()) return program.status();
   StepPrograms programs;
   programs.push_back(std::move(*program));

@@ -180,7 +180,7 @@ class TrialExecutor::State {
   }
 
   bool compare(const TrialRequest& request, const Reference& truth, TrialOutcome& outcome) {
-    const Result<Tolerance> tolerance = package_->tolerance(request.shape);
+    const Result<Tolerance> tolerance = package_->reference().tolerance(request.shape);
     if (!tolerance) {
       return fail(outcome, TrialStatus::constraints, tolerance.status().message());
     }

@@ -81,7 +81,7 @@ Shape small_shape(const KernelPackage& package, const Shape& shape,
     }
     for (std::size_t i = 0; i < shape.feature_count(); ++i) small.push_feature(shape.feature(i));
     const Result<LaunchPlan> plan = configuration != nullptr ? package.plan(small, *configuration)
-                                                             : package.reference_plan(small);
+                                                             : package.reference().plan(small);
     if (plan.ok()) break;
   }
   return small;

@@ -62,7 +62,8 @@ Explanation EngineExplanation::explain(const ShapeTask& task) const {
   const KernelState& kernel = *task.kernel.state;
   text.kernel = kernel.name();
   text.shape = task.slot.shape;
-  text.problem = kernel.package().problem_text(kernel.package().with_features(text.shape));
+  text.problem =
+      kernel.package().inputs().problem_text(kernel.package().inputs().with_features(text.shape));
   text.model_refused = task.kernel.model_refused;
   const Variant& current = task.runs_for_class() ? task.slot.of_class : task.variants.running();
   text.selection = current.selection;

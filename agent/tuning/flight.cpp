@@ -312,7 +312,7 @@ void Flight::launch_default_small(KernelTask& kernel) {
   const KernelPackage& package = kernel.state->package();
   Shape shape;
   while (shape.size() < package.dimension_count()) shape.push_back(kSmall);
-  while (shape.feature_count() < package.given_feature_count()) shape.push_feature(0);
+  while (shape.feature_count() < package.inputs().given_feature_count()) shape.push_feature(0);
   const Configuration& standard = package.default_configuration();
   launch_once(kernel, kernel.state->default_programs(), small_shape(package, shape, &standard),
               standard, kSmallScratchBytes);

@@ -98,15 +98,16 @@ void Knowledge::record_names(const KernelPackage& package, const DeviceInfo& dev
   std::string text = joined("%\n%\n", package.name(), package.space().valid_count());
   for (std::size_t i = 0; i < package.dimension_count(); ++i) {
     if (i > 0) text += ' ';
-    text += package.dimension_name(i);
+    text += package.inputs().dimension_name(i);
   }
   for (std::size_t i = 0; i < package.space().parameter_count(); ++i) {
     text += i > 0 ? ' ' : '\n';
     text += package.space().parameter_name(i);
   }
   for (std::size_t i = 0; i < package.feature_count(); ++i) {
-    append(text, "%%", i > 0 ? ";" : "\n", package.feature_name(i));
-    if (i >= package.given_feature_count()) append(text, "=%", package.feature_text(i));
+    append(text, "%%", i > 0 ? ";" : "\n", package.inputs().feature_name(i));
+    if (i >= package.inputs().given_feature_count())
+      append(text, "=%", package.inputs().feature_text(i));
   }
   journal_.named({NameKind::kernel, package.digest(), std::move(text)});
 }
@@ -115,7 +116,7 @@ SearchSubject Knowledge::subject_of(const KernelState& kernel, const ShapeSlot& 
   SearchSubject subject;
   subject.space = &kernel.package().space();
   subject.untuned = kernel.package().default_configuration();
-  subject.shape = kernel.package().with_features(slot.shape);
+  subject.shape = kernel.package().inputs().with_features(slot.shape);
   subject.device = kernel.device().info().name;
   // Boards that share a permutation and begin at different places draw different configurations.
   subject.seed = (options_.seed == 0 ? 1 : options_.seed) ^ digest_of(slot.shape);
@@ -281,7 +282,7 @@ void Knowledge::use_model(const std::shared_ptr<const Model>& model) {
 // One that was learned of other problems says nothing of these.
 void Knowledge::take_model(KernelTask& kernel, const std::shared_ptr<const Model>& model) {
   const KernelPackage& package = kernel.state->package();
-  const std::string inputs = package.input_names();
+  const std::string inputs = package.inputs().names();
   kernel.model = KernelModel::of(model, package.name(), package.space(), inputs);
   kernel.model_refused.clear();
   if (kernel.model != nullptr || model == nullptr) return;

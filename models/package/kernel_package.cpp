@@ -311,45 +311,45 @@ const Configuration& KernelPackage::default_configuration() const {
   return contents_->default_configuration;
 }
 std::size_t KernelPackage::dimension_count() const { return contents_->dimensions.size(); }
-std::string_view KernelPackage::dimension_name(std::size_t dimension) const {
-  return contents_->dimensions[dimension];
+std::string_view PackageInputs::dimension_name(std::size_t dimension) const {
+  return contents_.dimensions[dimension];
 }
 std::size_t KernelPackage::feature_count() const { return contents_->features.size(); }
-std::size_t KernelPackage::given_feature_count() const { return contents_->given_features; }
-std::string_view KernelPackage::feature_name(std::size_t feature) const {
-  return contents_->features[feature].name;
+std::size_t PackageInputs::given_feature_count() const { return contents_.given_features; }
+std::string_view PackageInputs::feature_name(std::size_t feature) const {
+  return contents_.features[feature].name;
 }
-std::string KernelPackage::input_names() const {
+std::string PackageInputs::names() const {
   std::string names;
-  for (const std::string_view name : contents_->dimensions) {
+  for (const std::string_view name : contents_.dimensions) {
     append(names, "%%", names.empty() ? "" : " ", name);
   }
-  for (const FeatureContents& feature : contents_->features) append(names, " %", feature.name);
+  for (const FeatureContents& feature : contents_.features) append(names, " %", feature.name);
   return names;
 }
-std::string KernelPackage::feature_text(std::size_t feature) const {
-  const FeatureContents& contents = contents_->features[feature];
+std::string PackageInputs::feature_text(std::size_t feature) const {
+  const FeatureContents& contents = contents_.features[feature];
   std::string text = contents.value.text();
   if (!contents.over.code().empty()) append(text, " over %", contents.over.text());
   return text;
 }
 
-Shape KernelPackage::with_features(const Shape& given) const {
+Shape PackageInputs::with_features(const Shape& given) const {
   Shape problem = given;
-  for (std::size_t i = given.feature_count(); i < contents_->features.size(); ++i) {
-    const double value = computed(contents_->features[i], given);
+  for (std::size_t i = given.feature_count(); i < contents_.features.size(); ++i) {
+    const double value = computed(contents_.features[i], given);
     problem.push_feature(value > 0 ? value : 0);
   }
   return problem;
 }
 
-std::string KernelPackage::problem_text(const Shape& problem) const {
+std::string PackageInputs::problem_text(const Shape& problem) const {
   std::string text;
-  for (std::size_t i = 0; i < problem.size() && i < dimension_count(); ++i) {
+  for (std::size_t i = 0; i < problem.size() && i < contents_.dimensions.size(); ++i) {
     append(text, "%%=%", i > 0 ? " " : "", dimension_name(i), problem[i]);
   }
-  for (std::size_t i = 0; i < problem.feature_count() && i < feature_count(); ++i) {
-    const FeatureContents& feature = contents_->features[i];
+  for (std::size_t i = 0; i < problem.feature_count() && i < contents_.features.size(); ++i) {
+    const FeatureContents& feature = contents_.features[i];
     const double value = problem.feature(i);
     append(text, " %=", feature.name);
     if (value < static_cast<double>(feature.categories.size())) {
@@ -453,34 +453,34 @@ std::string KernelPackage::compile_options(const Configuration& configuration) c
   return options_for(*contents_, configuration);
 }
 
-bool KernelPackage::reference_is_own_kernel() const { return !contents_->reference.empty(); }
-std::string_view KernelPackage::reference_entry() const {
-  return reference_is_own_kernel() ? contents_->reference.front().entry : entry();
+bool PackageReference::is_own_kernel() const { return !contents_.reference.empty(); }
+std::string_view PackageReference::entry() const {
+  return is_own_kernel() ? contents_.reference.front().entry : contents_.steps.front().entry;
 }
-const Configuration& KernelPackage::reference_configuration() const {
-  return contents_->reference_configuration;
+const Configuration& PackageReference::configuration() const {
+  return contents_.reference_configuration;
 }
-std::string KernelPackage::reference_options() const {
-  return options_for(*contents_, contents_->reference_configuration);
+std::string PackageReference::options() const {
+  return options_for(contents_, contents_.reference_configuration);
 }
-Result<LaunchPlan> KernelPackage::reference_plan(const Shape& shape) const {
+Result<LaunchPlan> PackageReference::plan(const Shape& shape) const {
   LaunchPlan plan;
-  Status status =
-      checked_plan(*contents_, reference_is_own_kernel() ? contents_->reference : contents_->steps,
-                   reference_entry() == entry(), shape, contents_->reference_configuration, plan);
-  if (status.ok()) status = check_work(*contents_, plan);
+  Status status = checked_plan(contents_, is_own_kernel() ? contents_.reference : contents_.steps,
+                               entry() == contents_.steps.front().entry, shape,
+                               contents_.reference_configuration, plan);
+  if (status.ok()) status = check_work(contents_, plan);
   if (!status.ok()) return status;
   return plan;
 }
 
-Result<Tolerance> KernelPackage::tolerance(const Shape& shape) const {
-  if (Status status = check_shape(*contents_, shape); !status.ok()) return status;
-  const Expression& expression = contents_->tolerance_scale;
+Result<Tolerance> PackageReference::tolerance(const Shape& shape) const {
+  if (Status status = check_shape(contents_, shape); !status.ok()) return status;
+  const Expression& expression = contents_.tolerance_scale;
   const Evaluation scale = expression.evaluate(shape.values(), {});
-  if (!scale.ok()) return no_value(*contents_, "the tolerance's scale", expression, scale.error);
+  if (!scale.ok()) return no_value(contents_, "the tolerance's scale", expression, scale.error);
   Tolerance tolerance;
-  tolerance.absolute = contents_->tolerance_absolute;
-  tolerance.relative = contents_->tolerance_relative;
+  tolerance.absolute = contents_.tolerance_absolute;
+  tolerance.relative = contents_.tolerance_relative;
   tolerance.scale = static_cast<double>(scale.value < 0 ? 0 : scale.value);
   return tolerance;
 }

@@ -25,6 +25,43 @@ namespace space {
 struct PackageContents;  // models/package/package_contents.hpp
 }
 
+// What a package's problems are made of: dimensions, then features. A view of it.
+class PackageInputs {
+ public:
+  explicit PackageInputs(const space::PackageContents& contents) : contents_(contents) {}
+  std::string_view dimension_name(std::size_t dimension) const;
+  std::size_t given_feature_count() const;
+  std::string_view feature_name(std::size_t feature) const;
+  // "M N mean_row": of dimensions, then features. Allocates.
+  std::string names() const;
+  // How one is computed: "M * N", "M over N"; empty: it is given. Allocates.
+  std::string feature_text(std::size_t feature) const;
+  // A launched problem with the computed features behind the given ones. One without a value, or
+  // below 0, is 0: features say what is likely to be fast, never what is launched.
+  Shape with_features(const Shape& given) const;
+  // "M=64 transposed=yes mean_row=12.5", of a problem with or without computed features. Allocates.
+  std::string problem_text(const Shape& problem) const;
+
+ private:
+  const space::PackageContents& contents_;
+};
+
+// The truth: another kernel function of the same source with the same arguments (but scratch), or
+// the kernel itself in a fixed configuration. A view of the package; errors are as there.
+class PackageReference {
+ public:
+  explicit PackageReference(const space::PackageContents& contents) : contents_(contents) {}
+  bool is_own_kernel() const;
+  std::string_view entry() const;
+  const Configuration& configuration() const;
+  std::string options() const;  // allocates
+  Result<LaunchPlan> plan(const Shape& shape) const;
+  Result<Tolerance> tolerance(const Shape& shape) const;
+
+ private:
+  const space::PackageContents& contents_;
+};
+
 // Immutable after open; every function may be called from any thread. Functions that take a shape
 // or a configuration report
 //   invalid_argument  wrong number of dimensions, features or parameters, a dimension below its
@@ -63,20 +100,9 @@ class KernelPackage {
   const Configuration& default_configuration() const;
 
   std::size_t dimension_count() const;
-  std::string_view dimension_name(std::size_t dimension) const;
   // Features: those that the application gives, then those that are computed.
   std::size_t feature_count() const;
-  std::size_t given_feature_count() const;
-  std::string_view feature_name(std::size_t feature) const;
-  // "M N mean_row": of dimensions, then features. Allocates.
-  std::string input_names() const;
-  // How one is computed: "M * N", "M over N"; empty: it is given. Allocates.
-  std::string feature_text(std::size_t feature) const;
-  // A launched problem with the computed features behind the given ones. One without a value, or
-  // below 0, is 0: features say what is likely to be fast, never what is launched.
-  Shape with_features(const Shape& given) const;
-  // "M=64 transposed=yes mean_row=12.5", of a problem with or without computed features. Allocates.
-  std::string problem_text(const Shape& problem) const;
+  PackageInputs inputs() const { return PackageInputs(*contents_); }
   // Whether a dimension of 0 leaves no step of the default configuration anything to do.
   bool has_no_work(const Shape& shape) const;
 
@@ -119,14 +145,7 @@ class KernelPackage {
   // "-DMWG=64 ..." and the package's own options, separated by blanks. Allocates.
   std::string compile_options(const Configuration& configuration) const;
 
-  // The truth: another kernel function of the same source with the same arguments (but scratch), or
-  // the kernel itself in a fixed configuration.
-  bool reference_is_own_kernel() const;
-  std::string_view reference_entry() const;
-  const Configuration& reference_configuration() const;
-  std::string reference_options() const;  // allocates
-  Result<LaunchPlan> reference_plan(const Shape& shape) const;
-  Result<Tolerance> tolerance(const Shape& shape) const;
+  PackageReference reference() const { return PackageReference(*contents_); }
 
   // Binaries made ahead of time of the source with compile_options(configuration), for whatever
   // devices; they hold every kernel function of the source. Lives as long as the package.

@@ -23,7 +23,7 @@ Shape some_shape(const KernelPackage& package, Random& random) {
   for (std::size_t i = 0; i < package.dimension_count(); ++i) {
     shape.push_back(static_cast<std::int64_t>(random.below(5000)));
   }
-  for (std::size_t i = 0; i < package.given_feature_count(); ++i) {
+  for (std::size_t i = 0; i < package.inputs().given_feature_count(); ++i) {
     shape.push_feature(static_cast<double>(random.below(4)));
   }
   return shape;
@@ -75,13 +75,13 @@ void use(const KernelPackage& package) {
       require(!plan->steps().empty());
       for (const PlannedStep& step : plan->all()) use_step(package, step);
     }
-    require(package.with_features(shape).feature_count() == package.feature_count());
-    require(!package.problem_text(package.with_features(shape)).empty());
+    require(package.inputs().with_features(shape).feature_count() == package.feature_count());
+    require(!package.inputs().problem_text(package.inputs().with_features(shape)).empty());
     require(!package.has_no_work(shape) || !plan.ok());
     const std::uint64_t key = package.class_key(shape, package.default_configuration());
     use_fixed(package, shape, key);
-    (void)package.reference_plan(shape);
-    (void)package.tolerance(shape);
+    (void)package.reference().plan(shape);
+    (void)package.reference().tolerance(shape);
     for (std::size_t a = 0; a < package.argument_count(); ++a) {
       (void)package.buffer_bytes(a, shape, package.default_configuration());
       (void)package.derived_value(a, shape, package.default_configuration());
@@ -91,8 +91,8 @@ void use(const KernelPackage& package) {
     }
   }
   for (std::size_t i = 0; i < package.feature_count(); ++i) {
-    require(!package.feature_name(i).empty());
-    (void)package.feature_text(i);
+    require(!package.inputs().feature_name(i).empty());
+    (void)package.inputs().feature_text(i);
   }
   require(!package.compile_options(package.default_configuration()).empty());
 }

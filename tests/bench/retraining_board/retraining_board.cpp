@@ -107,7 +107,7 @@ struct Judge {
   std::shared_ptr<const KernelModel> model_of(std::vector<std::uint8_t> bytes) const {
     const KernelPackage& package = task.state->package();
     auto model = required(Model::open(std::move(bytes), "model"));
-    return KernelModel::of(model, package.name(), package.space(), package.input_names());
+    return KernelModel::of(model, package.name(), package.space(), package.inputs().names());
   }
   // What the model's tree chooses at the problems.
   void print(const char* name, const KernelModel& model) const {

@@ -216,11 +216,11 @@ void Sweep::keep(std::size_t format, const cli::SparseProblem& problem,
   history.kernel = std::string(package.name());
   history.device = device_->info().name;
   history.driver = device_->info().platform + "; " + device_->info().driver;
-  history.shape = package.with_features(problem.shape);
+  history.shape = package.inputs().with_features(problem.shape);
   for (std::size_t d = 0; d < package.dimension_count(); ++d)
-    history.inputs.emplace_back(package.dimension_name(d));
+    history.inputs.emplace_back(package.inputs().dimension_name(d));
   for (std::size_t f = 0; f < package.feature_count(); ++f)
-    history.inputs.emplace_back(package.feature_name(f));
+    history.inputs.emplace_back(package.inputs().feature_name(f));
   history.valid_count = package.space().valid_count();
   for (const Expression& constraint : package.space().constraints())
     history.constraints.emplace_back(constraint.text());

@@ -42,7 +42,7 @@ class Check {
   int failures() const { return failures_; }
 
   void kernel(const KernelPackage& package) {
-    const std::string reference = package.reference_options();
+    const std::string reference = package.reference().options();
     for (const char* architecture : kArchitectures) {
       compile(package, architecture, package.compile_options(package.default_configuration()));
       if (reference != package.compile_options(package.default_configuration())) {

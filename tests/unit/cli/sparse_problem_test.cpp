@@ -32,7 +32,7 @@ TEST_CASE("a matrix becomes dimensions, features and arrays of a package's forma
   REQUIRE_MESSAGE(problem.ok(), problem.status().to_string());
   CHECK(problem->shape.values()[0] == 9);
   CHECK(problem->shape.values()[2] == 33);
-  CHECK(problem->shape.feature_count() == csr->given_feature_count());
+  CHECK(problem->shape.feature_count() == csr->inputs().given_feature_count());
   REQUIRE(problem->captured);
   CHECK(problem->captured->check(*csr).ok());
   CHECK(indices(*problem->captured, "row_start") ==

@@ -141,7 +141,7 @@ std::int64_t draw_dimension(Random& random) {
 Shape draw_shape(const KernelPackage& package, Random& random) {
   Shape shape;
   while (shape.size() < package.dimension_count()) {
-    const std::string_view name = package.dimension_name(shape.size());
+    const std::string_view name = package.inputs().dimension_name(shape.size());
     if (name == "TA" || name == "TB") {
       shape.push_back(static_cast<std::int64_t>(random.below(2)));
     } else if (name == "LINKS") {
@@ -178,7 +178,7 @@ void look_for(const Fault (&faults)[Count], std::size_t shapes, int again) {
         const Shape shape = draw_shape(*package, random);
         const Get get = [&](const char* of) {
           for (std::size_t d = 0; d < shape.size(); ++d) {
-            if (package->dimension_name(d) == of) return shape[d];
+            if (package->inputs().dimension_name(d) == of) return shape[d];
           }
           return configuration[*package->space().parameter_index(of)];
         };

@@ -174,10 +174,10 @@ TEST_CASE("the reference of gemm agrees with double precision") {
   const auto package = open_gemm();
   const auto device = open_first_device();
   const auto program =
-      compile(*device, *package, package->reference_entry(), package->reference_options());
+      compile(*device, *package, package->reference().entry(), package->reference().options());
   run_label() = "gemm|reference";
   for (const GemmProblem& p : kProblems) {
-    auto plan = package->reference_plan({p.m, p.n, p.k});
+    auto plan = package->reference().plan({p.m, p.n, p.k});
     REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
     CAPTURE(p.m);
     CAPTURE(p.n);

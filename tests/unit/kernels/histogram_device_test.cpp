@@ -98,8 +98,8 @@ TEST_CASE("the reference of histogram counts like the host") {
   const auto package = open_package(kXml);
   const auto device = open_first_device();
   const Shape shape({1000, 37});
-  check_counts(*device, *package, "histogram_reference", package->reference_options(),
-               package->reference_plan(shape)->first().range, shape);
+  check_counts(*device, *package, "histogram_reference", package->reference().options(),
+               package->reference().plan(shape)->first().range, shape);
 }
 
 TEST_CASE("every parameter value of histogram is right for a tiny shape") {

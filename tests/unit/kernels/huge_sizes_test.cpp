@@ -52,8 +52,8 @@ Shape shape_of(const KernelPackage& package, std::size_t dimension, std::int64_t
   for (std::size_t i = 0; i < package.dimension_count(); ++i) {
     shape.push_back(i == dimension ? value : others);
   }
-  for (std::size_t i = 0; i < package.given_feature_count(); ++i) shape.push_feature(1);
-  return package.with_features(shape);
+  for (std::size_t i = 0; i < package.inputs().given_feature_count(); ++i) shape.push_feature(1);
+  return package.inputs().with_features(shape);
 }
 
 // As a launch would be planned, its arguments included.
@@ -159,8 +159,9 @@ std::vector<Shape> large_shapes(const DeviceInfo& info, const KernelPackage& pac
       for (std::size_t i = 0; i < package.dimension_count(); ++i) {
         shape.push_back(i == e ? 65537 : i == d ? 32769 : 1);
       }
-      for (std::size_t i = 0; i < package.given_feature_count(); ++i) shape.push_feature(1);
-      shapes.push_back(package.with_features(shape));
+      for (std::size_t i = 0; i < package.inputs().given_feature_count(); ++i)
+        shape.push_feature(1);
+      shapes.push_back(package.inputs().with_features(shape));
     }
   }
   return shapes;
@@ -199,11 +200,11 @@ void check_configuration(Device& device, const KernelPackage& package,
 }
 
 void check_reference(Device& device, const KernelPackage& package, Counts& counts) {
-  const Configuration& configuration = package.reference_configuration();
+  const Configuration& configuration = package.reference().configuration();
   const auto programs = trial::compile_reference(device, package);
   REQUIRE_MESSAGE(programs.ok(), programs.status().to_string());
   for (const Shape& shape : large_shapes(device.info(), package, package.default_configuration())) {
-    const auto plan = package.reference_plan(shape);
+    const auto plan = package.reference().plan(shape);
     if (!plan.ok()) continue;
     check_run(device, package, *programs, plan->steps(), shape, configuration, counts);
   }
@@ -296,7 +297,7 @@ TEST_CASE("beyond 2^31 every dimension that a kernel counts by is refused by nam
     const auto package = open_package(xml);
     const Configuration& configuration = package->default_configuration();
     for (std::size_t d = 0; d < package->dimension_count(); ++d) {
-      const std::string name(package->dimension_name(d));
+      const std::string name(package->inputs().dimension_name(d));
       for (const char* backend : {"opencl", "cuda"}) {
         CAPTURE(xml);
         CAPTURE(name);

@@ -201,7 +201,7 @@ std::string to_text(const Shape& shape) {
 Findings run_and_compare(const KernelCheck& check, const Subject& subject,
                          const trial::StepPrograms& programs, const LaunchPlan& plan,
                          const Shape& shape, const Configuration& configuration) {
-  const auto tolerance = subject.package->tolerance(shape);
+  const auto tolerance = subject.package->reference().tolerance(shape);
   REQUIRE_MESSAGE(tolerance.ok(), tolerance.status().to_string());
   run_label() = check.name + ("|" + to_text(shape)) + "|" +
                 idletune::to_text(subject.package->space(), configuration);
@@ -300,8 +300,8 @@ bool launch_right(const KernelCheck& check, const Subject& subject, detail::Kern
   const Status status = kernel.launch({}, shape, {given.data(), given.size()});
   REQUIRE_MESSAGE(status.ok(), status.to_string());
   call.wait();
-  const Findings found =
-      call.findings(check.expected(shape, call.inputs()), *subject.package->tolerance(shape));
+  const Findings found = call.findings(check.expected(shape, call.inputs()),
+                                       *subject.package->reference().tolerance(shape));
   REQUIRE(found.wrong == 0);
   return kernel.class_launches() == before + 1;
 }
@@ -408,9 +408,9 @@ void check_reference_kernel(const KernelCheck& check) {
   const auto programs = programs_of(trial::compile_reference(*subject.device, package));
   for (const Shape& shape : check.shapes) {
     CAPTURE(to_text(shape));
-    auto plan = package.reference_plan(shape);
+    auto plan = package.reference().plan(shape);
     REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
-    check_run(check, subject, programs, *plan, shape, package.reference_configuration());
+    check_run(check, subject, programs, *plan, shape, package.reference().configuration());
   }
 }
 

@@ -272,7 +272,7 @@ void check_product(const Subject& subject, const Product& product,
   call.give_output("y", product.expected.size());
   call.run(programs, plan, product.shape, configuration);
   const std::vector<double> y = call.output("y", product.expected.size());
-  const auto tolerance = subject.package->tolerance(product.shape);
+  const auto tolerance = subject.package->reference().tolerance(product.shape);
   REQUIRE(tolerance.ok());
   for (std::size_t row = 0; row < y.size(); ++row) {
     const double terms = static_cast<double>(product.matrix.pattern.row_start[row + 1] -
@@ -310,9 +310,10 @@ void check_format(Device& device, SparseFormat format, const std::string& name, 
   const auto reference = trial::compile_reference(device, *subject.package);
   REQUIRE_MESSAGE(reference.ok(), reference.status().to_string());
   for (const Product& product : products) {
-    const auto plan = subject.package->reference_plan(product.shape);
+    const auto plan = subject.package->reference().plan(product.shape);
     REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
-    check_product(subject, product, *reference, *plan, subject.package->reference_configuration());
+    check_product(subject, product, *reference, *plan,
+                  subject.package->reference().configuration());
   }
   for (const Configuration& configuration : configurations_of(*subject.package)) {
     CAPTURE(to_text(subject.package->space(), configuration));

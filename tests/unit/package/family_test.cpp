@@ -146,20 +146,20 @@ TEST_CASE("a configuration of a family runs the steps of its member") {
   CHECK(*family->buffer_bytes(6, {33, 40, 50}, {0, 2, 8, 4, 1}) == 4);
   // Numbers of the shape that both take are one argument.
   CHECK(family->argument_count() == 8);
-  const auto reference = family->reference_plan({33, 40, 50});
+  const auto reference = family->reference().plan({33, 40, 50});
   REQUIRE(reference.ok());
   CHECK(reference->first().spec.entry == "padded_product_reference");
   CHECK(reference->first().spec.arguments.size() == 6);
-  CHECK(family->reference_options().find("-DALGORITHM=1 ") == 0);
+  CHECK(family->reference().options().find("-DALGORITHM=1 ") == 0);
 }
 
 TEST_CASE("a member without a reference of its own is the reference in its configuration") {
   DescribedFamily described = product();
   described.members[0].description.reference.configuration = {{"WG", 8}};
   const auto family = packed(described);
-  CHECK_FALSE(family->reference_is_own_kernel());
-  CHECK(family->reference_configuration() == Configuration{0, 1, 8, 4, 1});
-  CHECK(family->reference_plan({33, 40, 50})->first().spec.entry == "row_multiply");
+  CHECK_FALSE(family->reference().is_own_kernel());
+  CHECK(family->reference().configuration() == Configuration{0, 1, 8, 4, 1});
+  CHECK(family->reference().plan({33, 40, 50})->first().spec.entry == "row_multiply");
 }
 
 TEST_CASE("members of unlike signatures are refused in one line that names both and what differs") {

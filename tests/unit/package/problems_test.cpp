@@ -32,25 +32,26 @@ std::string refusal(const KernelDescription& description) {
 TEST_CASE("a package keeps its features, those that are given first") {
   const auto package = problem_package();
   REQUIRE(package->feature_count() == 4);
-  CHECK(package->given_feature_count() == 2);
-  CHECK(package->feature_name(0) == "mean_row");
-  CHECK(package->feature_name(1) == "layout");
-  CHECK(package->feature_name(2) == "padding");
-  CHECK(package->feature_text(0).empty());
-  CHECK(package->feature_text(2) == "round_up(M, 16) - M");
-  CHECK(package->feature_text(3) == "M over N");
+  CHECK(package->inputs().given_feature_count() == 2);
+  CHECK(package->inputs().feature_name(0) == "mean_row");
+  CHECK(package->inputs().feature_name(1) == "layout");
+  CHECK(package->inputs().feature_name(2) == "padding");
+  CHECK(package->inputs().feature_text(0).empty());
+  CHECK(package->inputs().feature_text(2) == "round_up(M, 16) - M");
+  CHECK(package->inputs().feature_text(3) == "M over N");
 }
 
 TEST_CASE("computed features stand behind the given ones, and are 0 where they have no value") {
   const auto package = problem_package();
-  const Problem problem = package->with_features({{10, 4}, {12.5, 1}});
+  const Problem problem = package->inputs().with_features({{10, 4}, {12.5, 1}});
   CHECK(problem == Problem({10, 4}, {12.5, 1, 6, 2.5}));
-  CHECK(package->problem_text(problem) ==
+  CHECK(package->inputs().problem_text(problem) ==
         "M=10 N=4 mean_row=12.5 layout=transposed padding=6 aspect=2.5");
-  CHECK(package->problem_text({{10, 4}, {12.5, 0}}) == "M=10 N=4 mean_row=12.5 layout=plain");
-  CHECK(package->with_features({{10, 0}, {1, 0}}).feature(3) == 0);
+  CHECK(package->inputs().problem_text({{10, 4}, {12.5, 0}}) ==
+        "M=10 N=4 mean_row=12.5 layout=plain");
+  CHECK(package->inputs().with_features({{10, 0}, {1, 0}}).feature(3) == 0);
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  CHECK(package->with_features({{most, 1}, {1, 0}}).feature(2) == 0);
+  CHECK(package->inputs().with_features({{most, 1}, {1, 0}}).feature(2) == 0);
 }
 
 TEST_CASE("what is no feature is refused with its name") {

@@ -50,7 +50,7 @@ TEST_CASE("a package with a setup keeps it behind the steps") {
   const auto direct = package->plan({100}, {0, 16, 0});
   REQUIRE(direct.ok());
   CHECK(direct->setup().empty());
-  const auto reference = package->reference_plan({100});
+  const auto reference = package->reference().plan({100});
   REQUIRE(reference.ok());
   CHECK(reference->setup().empty());
   CHECK(reference->first().spec.arguments.size() == 4);  // without the prepared memory

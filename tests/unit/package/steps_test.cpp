@@ -40,7 +40,7 @@ TEST_CASE("a package of several steps keeps them, with arguments and conditions"
   REQUIRE(small.ok());
   REQUIRE(small->steps().size() == 1);
   CHECK(small->first().spec.entry == "all");
-  const auto reference = package->reference_plan({100});
+  const auto reference = package->reference().plan({100});
   REQUIRE(reference.ok());
   CHECK(reference->steps().size() == 1);
   CHECK(reference->first().spec.arguments.size() == 3);  // without the scratch

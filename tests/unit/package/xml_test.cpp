@@ -178,9 +178,9 @@ TEST_CASE("without <reference> the default configuration is the truth") {
   REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
   const auto package = KernelPackage::open(std::move(*bytes), "k");
   REQUIRE(package.ok());
-  CHECK((*package)->reference_entry() == "saxpy");
-  CHECK((*package)->reference_configuration() == (*package)->default_configuration());
-  CHECK((*package)->reference_plan(Shape{1000})->first().range.global[0] == 1024);
+  CHECK((*package)->reference().entry() == "saxpy");
+  CHECK((*package)->reference().configuration() == (*package)->default_configuration());
+  CHECK((*package)->reference().plan(Shape{1000})->first().range.global[0] == 1024);
 }
 
 TEST_CASE("a reference may be the kernel in a fixed configuration") {
@@ -193,9 +193,9 @@ TEST_CASE("a reference may be the kernel in a fixed configuration") {
   REQUIRE(bytes.ok());
   const auto package = KernelPackage::open(std::move(*bytes), "k");
   REQUIRE(package.ok());
-  CHECK((*package)->reference_configuration() == Configuration{32, 1, 1});
-  CHECK((*package)->reference_options() == "-DWG=32 -DWPT=1 -DVW=1");
-  CHECK((*package)->reference_plan(Shape{33})->first().range.local[0] == 32);
+  CHECK((*package)->reference().configuration() == Configuration{32, 1, 1});
+  CHECK((*package)->reference().options() == "-DWG=32 -DWPT=1 -DVW=1");
+  CHECK((*package)->reference().plan(Shape{33})->first().range.local[0] == 32);
 }
 
 TEST_CASE("several sources are joined in order and keep their line numbers") {
@@ -266,8 +266,8 @@ TEST_CASE("features and dimensions of 0 are read") {
   REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
   const auto package = KernelPackage::open(*bytes, "test");
   REQUIRE(package.ok());
-  CHECK((*package)->input_names() == "N layout padding aspect");
-  CHECK((*package)->problem_text((*package)->with_features(Problem({14}, {1}))) ==
+  CHECK((*package)->inputs().names() == "N layout padding aspect");
+  CHECK((*package)->inputs().problem_text((*package)->inputs().with_features(Problem({14}, {1}))) ==
         "N=14 layout=transposed padding=2 aspect=2");
   CHECK((*package)->has_no_work(Problem({0}, {1})));
 }
