@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/events/event_text.hpp"
 #include "agent/journal/journal.hpp"
 #include "agent/journal/summary.hpp"
 #include "agent/slots/slot_record.hpp"
@@ -112,12 +113,24 @@ void query(const State& state) {
   }
 }
 
+// What an application is told of each record.
+void tell(Bytes file) {
+  State state;
+  (void)for_each_record(file, [&](const RecordView& record) {
+    Event event;
+    const auto type = static_cast<RecordType>(record.type);
+    if (event_of(type, record.payload, state, event)) require(!event.text.empty());
+    (void)state.apply(record.type, record.version, record.payload);
+  });
+}
+
 // Whatever the file says, what is in memory after opening it survives a compaction and a new
 // opening.
 void use(Content file) {
   if (const auto summary = read_journal(file); summary.ok()) {
     require(summary->valid_bytes <= file.size());
     query(summary->state);
+    tell(file);
   }
   const auto folder = std::make_shared<MemoryFolder>();
   folder->log = std::move(file);
