@@ -139,7 +139,7 @@ std::vector<KnownMeasurement> Knowledge::measurements_of(const ShapeTask& task) 
       all.size(), [&](auto a, auto b) { return all[a].unix_seconds < all[b].unix_seconds; });
   std::vector<KnownMeasurement> known;
   known.reserve(order.size());
-  const Nanoseconds untuned = task.search.evidence().as_at_first(task.default_time);
+  const Nanoseconds untuned = task.default_at_first();
   for (const std::uint32_t i : order) {
     // A death for which the configuration was not blamed in the end says nothing of it.
     if (is_death(all[i].status) && !journal_.state().dangers().is_quarantined(all[i].trial))
@@ -159,7 +159,7 @@ void Knowledge::look_for_comebacks(ShapeTask& task) const {
     if (all[i].tries == 0) all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
   }
   const double limit = real_ns(task.running_time) * (1 - options_.adoption_margin);
-  const Nanoseconds untuned = task.search.evidence().as_at_first(task.default_time);
+  const Nanoseconds untuned = task.default_at_first();
   journal_.state().for_each_measurement(
       task.identity.shape_key(), [&](const journal::Measurement& measurement) {
         const Configuration& configuration = measurement.trial.configuration;
@@ -338,9 +338,7 @@ void Knowledge::record(const ShapeTask& task, const StepResult& result) {
   if (result.status == TrialStatus::correct) {
     measurement.median = measurement.minimum = task.search.evidence().as_at_first(result.time);
     measurement.samples = 1;
-    if (result.timed_alike) {
-      measurement.default_time = task.search.evidence().as_at_first(task.default_time);
-    }
+    if (result.timed_alike) measurement.default_time = task.default_at_first();
   }
   measurement.setup = result.setup;
   measurement.compile = result.compile;

@@ -28,9 +28,7 @@ void Publisher::adopt(ShapeTask& task, const Install& install, std::unique_ptr<V
   adoption.trial = task.identity;
   adoption.trial.configuration = install.configuration;
   adoption.expected = task.search.evidence().as_at_first(install.time);
-  if (install.timed_alike) {
-    adoption.default_time = task.search.evidence().as_at_first(task.default_time);
-  }
+  if (install.timed_alike) adoption.default_time = task.default_at_first();
   adoption.checked_seeds = 2;
   journal_.adopted(adoption);
 }

@@ -71,6 +71,8 @@ struct ShapeTask {
   PublishedVariants variants;
   Nanoseconds running_time{0};  // per launch, as last measured; 0: unknown
   Nanoseconds default_time{0};
+  // As journals keep times: by the clock of its first.
+  Nanoseconds default_at_first() const { return search.evidence().as_at_first(default_time); }
   bool timed_alike = true;    // both on the same data; else the former by launches, or on others
   Nanoseconds setup_time{0};  // of what runs; 0: it has none, or unknown
   RecentTimes production;     // sampled launches of what runs now
