@@ -72,6 +72,14 @@ Result<journal::JournalSummary> journal_in(const std::string& state, Bytes bytes
   return Status(summary.code(), "'%': %", path_of(state), summary.status().message());
 }
 
+Result<KeptJournal> kept_journal(const std::string& state) {
+  Result<std::vector<std::uint8_t>> bytes = journal_bytes(state);
+  if (!bytes.ok()) return bytes.status();
+  Result<journal::JournalSummary> summary = journal_in(state, *bytes);
+  if (!summary.ok()) return summary.status();
+  return KeptJournal{std::move(*bytes), std::move(*summary)};
+}
+
 Result<slots::SlotRecord> models_in(const std::string& state,
                                     const journal::JournalSummary& summary) {
   slots::SlotRecord models;
@@ -100,19 +108,18 @@ void tell_models(const slots::SlotRecord& models, Facts& answer) {
 
 Status tell_status(const Call& call, Facts& answer) {
   const std::string state = call.word(0);
-  const Result<std::vector<std::uint8_t>> bytes = journal_bytes(state);
-  if (!bytes.ok()) return bytes.status();
-  const Result<journal::JournalSummary> summary = journal_in(state, *bytes);
-  if (!summary.ok()) return summary.status();
+  const Result<KeptJournal> kept = kept_journal(state);
+  if (!kept.ok()) return kept.status();
   const long agent = lock_holder(state);
   if (agent != 0) {
     answer.count("agent", static_cast<std::uint64_t>(agent));
   } else {
     answer.nothing("agent");
   }
-  tell_counts(*summary, answer);
-  tell_adoptions(summary->state, answer);
-  if (const Result<slots::SlotRecord> models = models_in(state, *summary); models.ok()) {
+  tell_counts(kept->summary, answer);
+  tell_adoptions(kept->summary.state, answer);
+  const Result<slots::SlotRecord> models = models_in(state, kept->summary);
+  if (models.ok()) {
     Facts facts(answer.json());
     tell_models(*models, facts);
     answer.object("models", std::move(facts));
@@ -123,13 +130,10 @@ Status tell_status(const Call& call, Facts& answer) {
 }
 
 Status write_journal(const Call& call, Facts& answer) {
-  const std::string state = call.word(0);
-  const Result<std::vector<std::uint8_t>> bytes = journal_bytes(state);
-  if (!bytes.ok()) return bytes.status();
-  const Result<journal::JournalSummary> summary = journal_in(state, *bytes);
-  if (!summary.ok()) return summary.status();
-  if (!answer.json()) return write_to_standard_output(*bytes);
-  tell_counts(*summary, answer);
+  const Result<KeptJournal> kept = kept_journal(call.word(0));
+  if (!kept.ok()) return kept.status();
+  if (!answer.json()) return write_to_standard_output(kept->bytes);
+  tell_counts(kept->summary, answer);
   return {};
 }
 

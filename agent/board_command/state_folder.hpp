@@ -16,6 +16,11 @@ namespace idletune::board {
 Result<std::vector<std::uint8_t>> journal_bytes(const std::string& state);
 // Read as far as it is good. Errors: corrupt, version_mismatch, with its name.
 Result<journal::JournalSummary> journal_in(const std::string& state, Bytes bytes);
+struct KeptJournal {
+  std::vector<std::uint8_t> bytes;
+  journal::JournalSummary summary;
+};
+Result<KeptJournal> kept_journal(const std::string& state);  // both
 // What it says of models. Error: not_found (nothing was ever pushed here, or a version that says it
 // in another way).
 Result<slots::SlotRecord> models_in(const std::string& state,
