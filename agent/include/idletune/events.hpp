@@ -29,7 +29,7 @@ enum class EventKind : std::uint8_t {
   wrong = 6,        // its results were wrong: never again at this shape
   model = 7,        // a pushed model is on trial, stays, or was gone back from
   storage = 8,      // the state folder cannot be written, or can again
-  missed = 9        // so many events came between two deliveries that the oldest were dropped
+  missed = 9        // more came between two deliveries than may wait: the last are but counted
 };
 const char* event_kind_name(EventKind kind);  // "trial_begun", ...; never null
 
@@ -52,10 +52,10 @@ struct CloseEvents {
 using Events = std::unique_ptr<EventSink, CloseEvents>;
 
 // `callback` is called for one event at a time, in the order in which things happened, by a thread
-// that is in idle(), tune_now(), prepare(), flush() or closes the agent, or in the background's, at
-// steps: what it takes is taken from their time. Launches never call it. It must not call the agent.
-// What is told was decided; whether it is on the medium already, flush() says. At most 256 events
-// wait. For one agent at a time.
+// that is in idle(), tune_now(), prepare() or flush(), or closes the agent, and by the background
+// thread between two steps: what it takes is taken from their time. Launches never call it. It must
+// not call the agent. What is told was decided; whether it is on the medium already, flush() says.
+// At most 256 events wait. For one agent at a time.
 Events tell_events(std::function<void(const Event&)> callback);
 
 }  // namespace idletune

@@ -66,13 +66,14 @@ void idletune_device_close(idletune_device* device);
  * is the folder of the journal; NULL: everything stays in memory. All other options have the
  * defaults of idletune::AgentOptions. The IDLETUNE_* environment variables override them. */
 idletune_status idletune_open(const char* model, const char* state, idletune_agent** agent);
+
 /* What a program contains only if it names the function that makes it. NULL: none of it. */
 typedef struct idletune_learner idletune_learner;
 typedef struct idletune_trust idletune_trust;
 typedef struct idletune_slots idletune_slots;
 typedef struct idletune_events idletune_events;
 
-/* The same, with what else an application may want of it. What is named must outlive the agent. */
+/* For idletune_open_with, which does as idletune_open. What is named must outlive the agent. */
 typedef struct idletune_options {
   const char* model;
   const char* state;
