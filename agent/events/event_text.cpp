@@ -49,6 +49,15 @@ void tell_trial(const State& state, const journal::Trial& trial, EventKind kind,
   tell_whom(state, trial.kernel, trial.device, event);
 }
 
+// What it takes, and the default beside it where that is known.
+void tell_times(std::chrono::nanoseconds time, const char* form,
+                std::chrono::nanoseconds default_time, const char* default_form, Event& event) {
+  event.time = time;
+  event.default_time = default_time;
+  append(event.text, form, milliseconds(time));
+  if (default_time.count() > 0) append(event.text, default_form, milliseconds(default_time));
+}
+
 bool tell(const journal::Intent& intent, const State& state, Event& event) {
   if (state.dangers().open_trial(intent.trial.key()) != nullptr) return false;  // its next stage
   tell_trial(state, intent.trial, EventKind::trial_begun, event);
@@ -62,21 +71,15 @@ bool tell(const journal::Measurement& measurement, const State& state, Event& ev
     append(event.text, " failed: %", trial_status_name(measurement.status));
     return true;
   }
-  event.time = measurement.median;
-  event.default_time = measurement.default_time;
-  append(event.text, " takes %", milliseconds(event.time));
-  if (event.default_time.count() > 0)
-    append(event.text, ", the default % beside it", milliseconds(event.default_time));
+  tell_times(measurement.median, " takes %", measurement.default_time, ", the default % beside it",
+             event);
   return true;
 }
 
 bool tell(const journal::Adoption& adoption, const State& state, Event& event) {
   tell_trial(state, adoption.trial, EventKind::adopted, event);
-  event.time = adoption.expected;
-  event.default_time = adoption.default_time;
-  append(event.text, " runs from now on: %", milliseconds(event.time));
-  if (event.default_time.count() > 0)
-    append(event.text, " instead of the default's %", milliseconds(event.default_time));
+  tell_times(adoption.expected, " runs from now on: %", adoption.default_time,
+             " instead of the default's %", event);
   return true;
 }
 

@@ -22,8 +22,10 @@ void Told::hear(const Event& event) {
   const int c = event.configuration.empty() ? 0 : world_.index_of(event.configuration);
   const int s = event.shape.size() == 0 ? -1 : world_.index_of(event.shape);
   if (event.kind == EventKind::quarantined) quarantined_.insert(c);
-  if (event.kind == EventKind::adopted) ever_adopted_.insert({s, c});
-  if (event.kind == EventKind::adopted) adopted_[s] = c;
+  if (event.kind == EventKind::adopted) {
+    ever_adopted_.insert({s, c});
+    adopted_[s] = c;
+  }
   if (event.kind == EventKind::demoted) adopted_[s] = 0;
 }
 
