@@ -9,6 +9,7 @@
 
 #include <idletune/text.hpp>
 
+#include "agent/journal/names.hpp"
 #include "agent/journal/summary.hpp"
 #include "models/history/emulated.hpp"
 #include "models/history/history_builder.hpp"
@@ -217,11 +218,10 @@ KernelNames kernel_names(const journal::State& state, std::uint64_t digest) {
 }
 
 DeviceNames device_names(const journal::State& state, std::uint64_t digest) {
-  const auto found = state.name(journal::NameKind::device, digest);
-  const std::vector<std::string> lines =
-      found ? split(found->text, '\n') : std::vector<std::string>();
-  if (lines.size() < 3 || lines[2].empty()) return {hexadecimal(digest), "unknown platform"};
-  return {lines[2], lines[1]};
+  constexpr journal::NameKind kDevice = journal::NameKind::device;
+  const std::string platform = journal::name_line(state, kDevice, digest, 1);
+  const bool named = !journal::name_line(state, kDevice, digest, 2).empty();
+  return {journal::called(state, kDevice, digest), named ? platform : "unknown platform"};
 }
 
 std::string problem_text(const KernelNames& names, const Shape& problem) {
@@ -231,14 +231,10 @@ std::string problem_text(const KernelNames& names, const Shape& problem) {
 }
 
 std::string configuration_text(const KernelNames& names, const Configuration& configuration) {
-  const bool fits = names.known && names.parameters.size() == configuration.size();
-  std::string text;
-  for (std::size_t p = 0; p < configuration.size(); ++p) {
-    if (p > 0) text += fits ? " " : ",";
-    if (fits) text += names.parameters[p] + "=";
-    text += std::to_string(configuration[p]);
-  }
-  return text;
+  std::string parameters;
+  for (const std::string& name : names.parameters)
+    parameters += (parameters.empty() ? "" : " ") + name;
+  return journal::named_values(names.known ? parameters : std::string(), configuration.values());
 }
 
 Result<std::vector<History>> histories_of_journal(Bytes bytes, const std::string& path) {
