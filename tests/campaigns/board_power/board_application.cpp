@@ -17,8 +17,7 @@
 
 #include "agent/journal/summary.hpp"
 #include "platform/os/storage.hpp"
-#include "tests/unit/agent/played_times.hpp"
-#include "tests/unit/trial/fake_device.hpp"
+#include "tests/integration/fleet/played_device.hpp"
 
 namespace {
 
@@ -102,13 +101,7 @@ int main(int count, char** words) {
   const bool tunes = count == 6 && std::strcmp(words[1], "tune") == 0;
   if (!tunes && (count != 4 || std::strcmp(words[1], "look") != 0)) return 2;
   fake::Device device;
-  device.device_info.platform = "test";
-  device.device_info.name = "board";
-  device.device_info.driver = "1";
-  device.kernels["play"] = [](const fake::Launch&) { return Status(); };
-  device.launch_script = [](const std::string& options) -> Result<Nanoseconds> {
-    return test::played_time(fake::option(options, "A"), fake::option(options, "B"));
-  };
+  test::make_played(device);
   AgentOptions options;
   options.state = words[2];
   options.model = kNoModel;

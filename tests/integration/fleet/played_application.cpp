@@ -15,8 +15,7 @@
 #include <idletune/slots.hpp>
 
 #include "platform/os/storage.hpp"
-#include "tests/unit/agent/played_times.hpp"
-#include "tests/unit/trial/fake_device.hpp"
+#include "tests/integration/fleet/played_device.hpp"
 
 namespace {
 
@@ -27,16 +26,6 @@ const Shape kProblem{64};
 int fail(const Status& status) {
   std::fprintf(stderr, "played_application: %s\n", status.to_string().c_str());
   return 1;
-}
-
-void make_played(fake::Device& device) {
-  device.device_info.platform = "test";
-  device.device_info.name = "board";
-  device.device_info.driver = "1";
-  device.kernels["play"] = [](const fake::Launch&) { return Status(); };
-  device.launch_script = [](const std::string& options) -> Result<Nanoseconds> {
-    return test::played_time(fake::option(options, "A"), fake::option(options, "B"));
-  };
 }
 
 // Launches until so many configurations were tried. Error: of launching; timeout after a minute.
@@ -59,7 +48,7 @@ Status tune(Agent& agent, TunedKernel& kernel, Buffer& x, std::uint64_t tried) {
 int run(const std::string& state, const std::string& package, const FileTrust& trust,
         std::uint64_t tried, const std::string& verdict) {
   fake::Device device;
-  make_played(device);
+  test::make_played(device);
   AgentOptions options;
   options.state = state;
   options.model = kNoModel;
