@@ -59,6 +59,14 @@ int real_gettime(clockid_t clock, timespec* time) {
   return function(clock, time);
 }
 
+int real_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                   const timespec* until) {
+  static auto* const function =
+      real<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)>(
+          "pthread_cond_clockwait");
+  return function(condition, mutex, clock, until);
+}
+
 std::int64_t host_now() {
   timespec time{};
   real_gettime(CLOCK_MONOTONIC, &time);
@@ -197,12 +205,9 @@ bool is_replaced(clockid_t clock) {
 
 // At most a slice, and then wakes without cause, which every caller must expect.
 int wait_for_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, std::int64_t until) {
-  static auto* const function =
-      real<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)>(
-          "pthread_cond_clockwait");
   const std::int64_t left = std::max<std::int64_t>(until - now(), 0);
   const timespec time = timespec_of(host_now() + std::min(left, kSlice));
-  const int error = function(condition, mutex, CLOCK_MONOTONIC, &time);
+  const int error = real_clockwait(condition, mutex, CLOCK_MONOTONIC, &time);
   return error == ETIMEDOUT && now() < until ? 0 : error;
 }
 
@@ -241,10 +246,7 @@ int nanosleep(const timespec* request, timespec* remaining) {
 
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                            const timespec* until) {
-  static auto* const function =
-      real<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)>(
-          "pthread_cond_clockwait");
-  if (!is_replaced(clock)) return function(condition, mutex, clock, until);
+  if (!is_replaced(clock)) return real_clockwait(condition, mutex, clock, until);
   return wait_for_condition(condition, mutex, nanoseconds_of(*until));
 }
 
