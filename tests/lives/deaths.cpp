@@ -159,8 +159,12 @@ void Simulation::next_life() {
   reference_.forget_unsynced(ending_, *disk_);
   const Verdicts verdicts = reference_.judge(ending_, *disk_);
   const Ending ending = ending_;
-  for (const int c : verdicts.may)
-    if (!dying_.suspect.count(c)) reference_.of(c).cut = !ending.same_boot;
+  for (const int c : verdicts.may) {
+    if (dying_.suspect.count(c)) continue;
+    Known& known = reference_.of(c);
+    const bool acquittal_lost = verdicts.stale.count(c) > 0;
+    known.cut = !ending.same_boot || (acquittal_lost && known.cut);
+  }
   if (print_) tell_end(ending, verdicts, files_);
   const bool same_driver = next_driver_ == reference_.driver();
   told_again_ = ending.begun;

@@ -135,6 +135,7 @@ void Reference::stage_ended(const TrialRequest& request, const TrialOutcome& out
 
 void Reference::call_failed(int c, int s, TrialStatus status, std::size_t operation) {
   Known& known = of(c);
+  known.outcome = true;
   if (status == TrialStatus::correctness) {
     known.wrong.emplace(s, Fact{life_, operation});
     known.wrong_as = "call";
