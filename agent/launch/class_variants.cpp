@@ -85,7 +85,9 @@ const ClassVariant* ClassVariants::choose(const Shape& shape) const {
 }
 
 void ClassVariants::look(Nanoseconds now) const {
-  for (const ClassVariant& variant : variants_) variant.proof->look(now);
+  for (const ClassVariants* offer = this; offer != nullptr; offer = offer->before.get()) {
+    for (const ClassVariant& variant : offer->variants_) variant.proof->look(now);
+  }
 }
 
 void ClassVariants::refused(const ClassVariant& variant) const {
