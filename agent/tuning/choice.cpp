@@ -280,6 +280,7 @@ std::optional<Configuration> Choice::suspect(const ShapeTask& task, bool missed)
   journal::Trial trial = task.facts().trial({}, task.slot.shape);
   state.dangers().for_each_suspect_of(trial, [&](const journal::Suspect& suspect) {
     trial.configuration = suspect.trial.configuration;
+    if (trial.configuration == task.running()) return;  // launches acquit it
     if ((!called && is_adopted(task, trial.configuration)) != missed) return;
     const KernelState& kernel = *task.kernel.state;
     const bool launchable = kernel.can_be_built(trial.configuration) &&
