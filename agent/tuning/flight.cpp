@@ -82,10 +82,13 @@ Flight::Next Flight::start_stage(ShapeTask& task, TimeSource source, Nanoseconds
   if (errands()) return Next::soon;
   const Where place = task.kernel.trial_place();
   JournaledTrial* journaled = journaled_stage(task.work);
-  if (journaled != nullptr &&
-      !facts_.may(task.facts(), request->configuration, task.slot.shape, place)) {
-    return Next::forbidden;
-  }
+  const auto may = [&](const Configuration& configuration) {
+    return facts_.may(task.facts(), configuration, task.slot.shape, place);
+  };
+  if (journaled != nullptr && !may(request->configuration)) return Next::forbidden;
+  // It may have died elsewhere since it ran here: what it came to acquits it of nothing.
+  const auto* trying = std::get_if<TryingCandidate>(&task.work);
+  if (trying != nullptr && !may(trying->proposal.configuration)) return Next::forbidden;
   if (device.faulty()) request->stage = TrialStage::prepare;
   // The reference runs, or nothing does.
   if (request->stage == TrialStage::prepare || task.kernel.called) journaled = nullptr;
