@@ -130,7 +130,8 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
   report.used = core_.now() - start;
   flight_.gap_ends();
   housekeeping();
-  (void)steps_.begin_build();
+  // What was acquitted comes back where no gap comes, too.
+  if (!steps_.begin_build()) (void)steps_.recall_one();
   flight_.begin_write();
   flight_.look_after_runners();
   return report;
