@@ -6,6 +6,12 @@
 #include "models/core/order.hpp"
 
 namespace idletune {
+namespace {
+
+// Of times that contradict each other: until those of a former clock are forgotten.
+constexpr std::uint32_t kLongest = 2 * RecentTimes::kCapacity;
+
+}  // namespace
 
 Nanoseconds RecentTimes::typical(Estimator estimator) const {
   if (size_ == 0) return Nanoseconds{0};
@@ -32,7 +38,10 @@ void Race::restart() {
 }
 
 void Race::reopen() {
-  for (Entrant& entrant : entrants_) entrant.counted = std::min(entrant.counted, 1u);
+  for (Entrant& entrant : entrants_) {
+    entrant.counted = std::min(entrant.counted, 1u);
+    entrant.first = entrant.last = 0;
+  }
   runs_ = 0;
   places_ = kNobody;
   cut_at_ = policy_.heat;
@@ -42,7 +51,8 @@ void Race::add(std::size_t i, Nanoseconds time) {
   ran(i);
   if (runs(i) <= policy_.uncounted) return;
   Entrant& entrant = entrants_[i];
-  ++entrant.counted;
+  entrant.last = runs_;
+  if (++entrant.counted == 1) entrant.first = runs_;
   entrant.times.add(time);
   entrant.time = entrant.times.typical(policy_.estimator);
 }
@@ -69,8 +79,11 @@ std::size_t Race::best() const {
     if (!is_in(i) || time(i).count() == 0) continue;
     if (best == kNobody || time(i) < time(best)) best = i;
   }
-  const bool stays = policy_.incumbent && (best == kNobody || ratio(best) > 1 - policy_.margin);
-  return stays ? kIncumbent : best;
+  if (!policy_.incumbent) return best;
+  const bool stays = best == kNobody || ratio(best) > 1 - policy_.margin;
+  // No more times settle it: the clock changed between them, say.
+  const bool unsettled = !stays && field().rounds >= kLongest && contradicted(best, kIncumbent);
+  return stays || unsettled ? kIncumbent : best;
 }
 
 bool Race::hopeless(std::size_t i) const {
@@ -85,7 +98,8 @@ bool Race::hopeless(std::size_t i) const {
 // That `faster` is faster. What runs need not be: it stays where nothing beats it by the margin.
 bool Race::contradicted(std::size_t faster, std::size_t slower) const {
   const double bound = faster == kIncumbent ? 1 - policy_.margin : 1;
-  bool contradicted = false;
+  // Where all its times are of before, the clock may have changed since.
+  bool contradicted = entrants_[slower].last < entrants_[faster].first;
   for (const Estimator each : {Estimator::median, Estimator::minimum}) {
     contradicted =
         contradicted || times(slower).typical(each) < bound * times(faster).typical(each);
@@ -108,7 +122,7 @@ std::size_t Race::loser() {
     cut_at_ += policy_.halving;
   }
   if (now.left <= places_) return kNobody;
-  if (contradicted(fastest, slowest) && now.rounds < RecentTimes::kCapacity) return kNobody;
+  if (contradicted(fastest, slowest) && now.rounds < kLongest) return kNobody;
   if (slowest != kIncumbent) return slowest;
   leave(kIncumbent);
   return loser();
@@ -121,7 +135,7 @@ bool Race::over() const {
     return now.rounds > 0 && (alone || runs_ + now.due > policy_.most_runs);
   }
   const std::size_t best = this->best();
-  for (std::size_t i = 0; i <= kMost && now.rounds < RecentTimes::kCapacity; ++i) {
+  for (std::size_t i = 0; i <= kMost && now.rounds < kLongest; ++i) {
     if (is_in(i) && contradicted(best, i)) return false;
   }
   return true;

@@ -59,9 +59,10 @@ class Race {
     std::uint32_t most_runs = kNever;  // of all together, in rounds; heats are run in any case
     // Out is who is slower than this times what runs, or else the best: in the heat, and later.
     double hopeless_in_heat = HUGE_VAL, hopeless = HUGE_VAL;
-    // Something runs already. It stays unless it is beaten by the margin. Up to kCapacity runs
-    // nobody leaves and nothing ends as long as medians or minima contradict the estimator: while a
-    // clock changes some times are of the old one.
+    // Something runs already. It stays unless it is beaten by the margin. Up to twice kCapacity runs
+    // nobody leaves and nothing ends as long as medians or minima contradict the estimator, or all
+    // times of the slower are of before: while a clock changes some times are of the old one. What
+    // is contradicted then does not win.
     bool incumbent = false;
     double margin = 0;
   };
@@ -114,7 +115,8 @@ class Race {
     double prior = 0;
     bool in = false;
     std::uint32_t runs = 0, counted = 0;
-    Nanoseconds time{0};  // by the estimator
+    std::uint32_t first = 0, last = 0;  // runs of all before its first and last that counted
+    Nanoseconds time{0};                // by the estimator
     RecentTimes times{};
   };
   bool hopeless(std::size_t i) const;
