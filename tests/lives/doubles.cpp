@@ -253,7 +253,8 @@ Status Simulation::warmed_up(Values values, Nanoseconds deadline) {
   time_->pass(deadline);
   if ((alive() || death_ == Death::clean) && !reference_.of(c).bitten.there()) {
     reference_.of(c).ever_bitten = true;
-    reference_.of(c).bitten = {reference_.life(), disk_->operations.size()};
+    const bool seen = time_->on_main_thread();
+    reference_.of(c).bitten = {reference_.life(), seen ? disk_->operations.size() : Fact::kUnseen};
     reference_.of(c).bitten_as = "warm-up";
   }
   return Status(StatusCode::timeout, "it never ended");

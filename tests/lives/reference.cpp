@@ -177,6 +177,12 @@ bool Reference::exposed(int c, const Ending& ending, const test::Disk& disk) con
   return flies || racing || ending.faults || unsynced(known.last_stage) || unsynced(known.closed);
 }
 
+void Reference::was_seen(std::size_t operation) {
+  for (auto& configurations : known_)
+    for (Known& known : configurations)
+      if (known.bitten.operation == Fact::kUnseen) known.bitten.operation = operation;
+}
+
 void Reference::are_open(const std::set<int>& open, std::size_t operation) {
   for (int c = 1; c < world_.count(); ++c) {
     Known& known = of(c);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,8 +18,10 @@ namespace idletune::lives {
 
 // When something was told: in which life, and after how many operations of its disk.
 struct Fact {
+  static constexpr std::size_t kUnseen = SIZE_MAX;  // the tuner has not looked yet
+
   int life = -1;
-  std::size_t operation = 0;
+  std::size_t operation = 0;  // on the disk, since which it may be recorded
   bool there() const { return life >= 0; }
 };
 
@@ -129,6 +132,8 @@ class Reference {
                    std::size_t operation, bool remembered);
   // The application said so of a call.
   void call_failed(int c, int s, TrialStatus status, std::size_t operation);
+  // The tuner has looked at what a thread of its own came to.
+  void was_seen(std::size_t operation);
   // Who the journal says is under way.
   void are_open(const std::set<int>& open, std::size_t operation);
   // What the storage may have lost counts as never told.

@@ -240,7 +240,10 @@ void Simulation::looked(bool everywhere) {
   note_adopted();
   note_unrun();
   excused_ = false;
-  if (process_->worker_rests()) built_.clear();
+  if (process_->worker_rests()) {
+    built_.clear();
+    reference_.was_seen(disk_->operations.size());
+  }
   if (everywhere) life_bill_.raced += std::exchange(raced_since_look_, 0);
   life_bill_.credited += std::exchange(launched_since_look_, 0);
   if (everywhere && process_->worker_rests()) looked_at_ = time_->now();
