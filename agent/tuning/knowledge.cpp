@@ -268,7 +268,7 @@ void Knowledge::recall_adoption(ShapeTask& task) {
   if (adoption->default_time.count() > 0) {
     task.default_time = evidence.as_now(adoption->default_time);
   }
-  task.recalled = Install{configuration, selection, evidence.as_now(adoption->expected), true};
+  task.recalled = Install{configuration, selection, adoption->expected, true};
   task.recalled->timed_alike = adoption->default_time.count() > 0;
   if (const std::optional<journal::Measurement> known = state.measurement(key)) {
     task.recalled->setup = known->setup;

@@ -15,7 +15,8 @@ constexpr std::uint64_t kFirstDuel = 128;  // launches
 void Publisher::adopt(ShapeTask& task, const Install& install, std::unique_ptr<Variant> variant) {
   // What was adopted had passed its checks at this shape.
   facts_.passed(task.facts(), install.configuration, task.slot.shape);
-  publish(task, std::move(variant), install.time, install.setup);
+  const ShapeEvidence& evidence = task.search.evidence();
+  publish(task, std::move(variant), evidence.as_now(install.at_first), install.setup);
   task.timed_alike = install.timed_alike;
   task.duel_interval = kFirstDuel;
   const bool known = !install.recalled && install.timed_alike;
@@ -27,7 +28,7 @@ void Publisher::adopt(ShapeTask& task, const Install& install, std::unique_ptr<V
   journal::Adoption adoption;
   adoption.trial = task.identity;
   adoption.trial.configuration = install.configuration;
-  adoption.expected = task.search.evidence().as_at_first(install.time);
+  adoption.expected = install.at_first;
   if (install.timed_alike) adoption.default_time = task.default_at_first();
   adoption.checked_seeds = 2;
   journal_.adopted(adoption);

@@ -42,7 +42,7 @@ struct Rechecking {
 struct Install {
   Configuration configuration;
   Selection selection = Selection::tuned;
-  Nanoseconds time{0};        // expected per launch
+  Nanoseconds at_first{0};    // expected per launch, by the shape's first clock
   bool recalled = false;      // an earlier session adopted it
   Nanoseconds least_gain{0};  // per launch against what runs, of comparisons side by side
   Nanoseconds setup{0};       // of the configuration; 0: none, or not known any more

@@ -55,7 +55,7 @@ void Steps::end_work(ShapeTask& task) {
 void Steps::end_candidate(ShapeTask& task, TryingCandidate& trying) {
   StepResult result = StepResult::of(trying.proposal, trying.plan);
   if (trying.plan.context().incumbent == task.running()) {
-    follow_clock(task, result);
+    follow_clock(task, trying.plan, result);
   } else if (result.verdict == TrialVerdict::adopt) {
     // A race has put something else in its place meanwhile, which it was not compared with.
     result.verdict = TrialVerdict::reject_slow;
@@ -65,10 +65,15 @@ void Steps::end_candidate(ShapeTask& task, TryingCandidate& trying) {
 }
 
 // What runs was timed again beside the candidate: by another clock than before, maybe.
-void Steps::follow_clock(ShapeTask& task, StepResult& result) {
+void Steps::follow_clock(ShapeTask& task, const CandidateTrial& trial, StepResult& result) {
   constexpr double kClockNoise = 0.1;
   result.timed_alike = task.timed_alike;
   if (result.pairs == 0 || result.incumbent.count() == 0 || task.running_time.count() == 0) return;
+  // The trial says what part of that it takes; launches may have told it anew meanwhile.
+  const Nanoseconds known = trial.context().incumbent_time;
+  if (known.count() > 0 && known != task.running_time) {
+    result.time = from_ns(real_ns(result.time) * real_ns(task.running_time) / real_ns(known));
+  }
   const double factor = real_ns(result.incumbent) / real_ns(task.running_time);
   if (task.timed_alike && std::abs(factor - 1) < kClockNoise) return;
   result.time = from_ns(real_ns(result.time) * factor);
@@ -202,7 +207,7 @@ void Steps::conclude(ShapeTask& task, const StepResult& result, JournaledTrial& 
   const bool is_first_pick = result.proposal.origin == ProposalOrigin::first_pick;
   const Install accepted{result.proposal.configuration,
                          is_first_pick ? Selection::first_pick : Selection::tuned,
-                         result.time,
+                         task.search.evidence().as_at_first(result.time),
                          false,
                          result.least_gain,
                          result.setup,
@@ -293,7 +298,8 @@ void Steps::build_ended(Build build) {
   push(task.unproven, {trial, now(), task.launches()});
   if (build.candidate == nullptr) {
     // Launches may have found something faster while it was built.
-    const bool late = task.variants.adopted() != nullptr && build.install.time >= task.running_time;
+    const Nanoseconds time = task.search.evidence().as_now(build.install.at_first);
+    const bool late = task.variants.adopted() != nullptr && time >= task.running_time;
     if (late) return publisher_.forget_unproven(task, trial.configuration);
     return publisher_.adopt(task, build.install, std::move(build.variant));
   }
