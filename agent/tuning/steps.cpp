@@ -55,7 +55,7 @@ void Steps::end_work(ShapeTask& task) {
 void Steps::end_candidate(ShapeTask& task, TryingCandidate& trying) {
   StepResult result = StepResult::of(trying.proposal, trying.plan);
   if (trying.plan.context().incumbent == task.running()) {
-    follow_clock(task, trying.plan, result);
+    follow_clock(task, result);
   } else if (result.verdict == TrialVerdict::adopt) {
     // A race has put something else in its place meanwhile, which it was not compared with.
     result.verdict = TrialVerdict::reject_slow;
@@ -65,15 +65,12 @@ void Steps::end_candidate(ShapeTask& task, TryingCandidate& trying) {
 }
 
 // What runs was timed again beside the candidate: by another clock than before, maybe.
-void Steps::follow_clock(ShapeTask& task, const CandidateTrial& trial, StepResult& result) {
+void Steps::follow_clock(ShapeTask& task, StepResult& result) {
   constexpr double kClockNoise = 0.1;
   result.timed_alike = task.timed_alike;
   if (result.pairs == 0 || result.incumbent.count() == 0 || task.running_time.count() == 0) return;
-  // The trial says what part of that it takes; launches may have told it anew meanwhile.
-  const Nanoseconds known = trial.context().incumbent_time;
-  if (known.count() > 0 && known != task.running_time) {
-    result.time = from_ns(real_ns(result.time) * real_ns(task.running_time) / real_ns(known));
-  }
+  // A trial says what part of that it takes; launches may have told it anew meanwhile.
+  if (result.timed()) result.time = from_ns(real_ns(task.running_time) * result.ratio);
   const double factor = real_ns(result.incumbent) / real_ns(task.running_time);
   if (task.timed_alike && std::abs(factor - 1) < kClockNoise) return;
   result.time = from_ns(real_ns(result.time) * factor);

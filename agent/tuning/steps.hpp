@@ -53,7 +53,7 @@ class Steps : EnginePart {
 
  private:
   void end_work(ShapeTask& task);
-  void follow_clock(ShapeTask& task, const CandidateTrial& trial, StepResult& result);
+  void follow_clock(ShapeTask& task, StepResult& result);
   void end_candidate(ShapeTask& task, TryingCandidate& trying);
   void end_recheck(ShapeTask& task, const CandidateTrial& plan, JournaledTrial& journaled);
   void settle(ShapeTask& task, JournaledTrial& journaled, bool ran);
