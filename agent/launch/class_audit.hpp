@@ -27,7 +27,7 @@ class ClassAudit {
       return Turn::nobodys;
     }
     const std::uint64_t launch = launches_.fetch_add(1, std::memory_order_relaxed);
-    const bool first = LaunchTurns::at(LaunchTurns::pack(2, 1, true), launch) == 0;
+    const bool first = LaunchTurns::at(LaunchTurns::pack(2, 1), launch) == 0;
     if (!(first ? of_variant : of_default).has_free()) return Turn::nobodys;
     return first ? Turn::variants : Turn::defaults;
   }

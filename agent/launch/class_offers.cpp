@@ -65,7 +65,7 @@ const Variant* ClassOffers::look(ShapeSlot& slot, const Variant* current, std::u
   if ((stamp & 1) != 0) return current;
   const bool racing = slot.race_turns.load(std::memory_order_relaxed) != 0;
   // Else the default would find no ticket, and never be timed.
-  const bool its_turn = LaunchTurns::at(LaunchTurns::pack(2, 1, true), launches) == 0;
+  const bool its_turn = LaunchTurns::at(LaunchTurns::pack(2, 1), launches) == 0;
   if (!compares(timed) || racing || !its_turn || !slot.take_grant()) return &slot.fallback;
   current->trial_launches.fetch_add(1, std::memory_order_relaxed);
   return current;

@@ -103,17 +103,16 @@ struct LaunchTurns {
   static constexpr std::uint32_t kCandidates = 3;
   static constexpr std::uint32_t kNobody = kCandidates + 1;
 
-  // `current_races`: its launches are timed too.
-  static std::uint32_t pack(std::uint32_t cycle, std::uint32_t candidates, bool current_races) {
-    return cycle << 3 | candidates << 1 | (current_races ? 1u : 0u);
+  static std::uint32_t pack(std::uint32_t cycle, std::uint32_t candidates) {
+    return cycle << 2 | candidates;
   }
   // The candidate whose turn the launch of that number is, kCandidates for `current`, or kNobody.
   // In which order the racers come changes from cycle to cycle by the sum of the digits of its
   // number, so that whatever rhythm the launches have (the first of a frame finds cold caches)
   // favours none of them.
   static std::uint32_t at(std::uint32_t turns, std::uint64_t launch) {
-    const std::uint32_t cycle = turns >> 3, candidates = turns >> 1 & 3;
-    const std::uint32_t racers = candidates + (turns & 1);
+    const std::uint32_t cycle = turns >> 2, candidates = turns & 3;
+    const std::uint32_t racers = candidates + 1;
     const std::uint64_t place = launch % cycle;
     if (place >= racers) return kNobody;
     const std::uint64_t number = launch / cycle;

@@ -40,7 +40,6 @@ void Race::restart() {
 void Race::reopen() {
   for (Entrant& entrant : entrants_) {
     entrant.counted = std::min(entrant.counted, 1u);
-    entrant.first = entrant.last = 0;
   }
   runs_ = 0;
   places_ = kNobody;
@@ -49,11 +48,10 @@ void Race::reopen() {
 
 void Race::add(std::size_t i, Nanoseconds time) {
   ran(i);
-  if (runs(i) <= policy_.uncounted) return;
   Entrant& entrant = entrants_[i];
-  entrant.last = runs_;
-  if (++entrant.counted == 1) entrant.first = runs_;
+  if (runs(i) <= policy_.uncounted || counted(i) > field().rounds) return;
   entrant.times.add(time);
+  ++entrant.counted;
   entrant.time = entrant.times.typical(policy_.estimator);
 }
 
@@ -98,13 +96,10 @@ bool Race::hopeless(std::size_t i) const {
 // That `faster` is faster. What runs need not be: it stays where nothing beats it by the margin.
 bool Race::contradicted(std::size_t faster, std::size_t slower) const {
   const double bound = faster == kIncumbent ? 1 - policy_.margin : 1;
-  // Where all its times are of before, the clock may have changed since.
-  bool contradicted = entrants_[slower].last < entrants_[faster].first;
-  for (const Estimator each : {Estimator::median, Estimator::minimum}) {
-    contradicted =
-        contradicted || times(slower).typical(each) < bound * times(faster).typical(each);
-  }
-  return policy_.incumbent && contradicted;
+  // Of so few the lower quartile is the minimum.
+  const bool few = std::min(times(slower).count(), times(faster).count()) < 5;
+  const Estimator other = few ? Estimator::median : Estimator::minimum;
+  return policy_.incumbent && times(slower).typical(other) < bound * times(faster).typical(other);
 }
 
 std::size_t Race::loser() {
@@ -112,8 +107,9 @@ std::size_t Race::loser() {
   for (std::size_t i = kMost + 1; i-- > 0;) {
     if (!is_in(i)) continue;
     if (hopeless(i)) return i;
-    if (slowest == kNobody || time(i) > time(slowest)) slowest = i;
     if (fastest == kNobody || time(i) < time(fastest)) fastest = i;
+    if (i == kIncumbent) continue;
+    if (slowest == kNobody || time(i) > time(slowest)) slowest = i;
   }
   const Field now = field();
   if (now.rounds >= cut_at_) {
@@ -121,11 +117,12 @@ std::size_t Race::loser() {
     places_ = places_ == kNobody ? policy_.finalists : half;
     cut_at_ += policy_.halving;
   }
-  if (now.left <= places_) return kNobody;
+  if (slowest == kNobody) return kNobody;
+  // The others are compared with what runs to the end, and it takes no place where it is slower.
+  const bool behind = policy_.incumbent && time(kIncumbent) >= time(slowest);
+  if (now.left <= places_ + (behind ? 1 : 0)) return kNobody;
   if (contradicted(fastest, slowest) && now.rounds < kLongest) return kNobody;
-  if (slowest != kIncumbent) return slowest;
-  leave(kIncumbent);
-  return loser();
+  return slowest;
 }
 
 bool Race::over() const {

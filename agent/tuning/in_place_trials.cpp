@@ -37,7 +37,7 @@ std::uint32_t InPlaceTrials::turns() const {
   const double cycle = std::ceil(excess / max_slowdown - 1e-9);
   const auto racers = static_cast<double>(times.field().left);
   return LaunchTurns::pack(static_cast<std::uint32_t>(std::clamp(cycle, racers, 100000.0)),
-                           static_cast<std::uint32_t>(times.size()), times.is_in(Race::kIncumbent));
+                           static_cast<std::uint32_t>(times.size()));
 }
 
 }  // namespace idletune::detail

@@ -16,11 +16,11 @@ namespace idletune::detail {
 
 // They race with what runs, by the lower quartile of their launches: caches are cold in some of
 // them, and whatever else disturbs a launch makes it slower. After kFirstLook launches of each the
-// best two go on, and after kSamples of each the better one wins: of four variants one is found in
-// 18 launches. One thread.
+// best two go on, beside what runs, and after kSamples of each the better one wins: of four variants
+// one is found in 18 launches. One thread.
 struct InPlaceTrials {
   static constexpr std::uint32_t kFirstLook = 3;
-  static constexpr std::uint32_t kSamples = 6;
+  static constexpr std::uint32_t kSamples = 5;
 
   // `slowdown`: by which share the launches may become slower meanwhile.
   InPlaceTrials(const StepOptions& options, double slowdown, bool are_known = true);

@@ -60,9 +60,8 @@ class Race {
     // Out is who is slower than this times what runs, or else the best: in the heat, and later.
     double hopeless_in_heat = HUGE_VAL, hopeless = HUGE_VAL;
     // Something runs already. It stays unless it is beaten by the margin. Up to twice kCapacity runs
-    // nobody leaves and nothing ends as long as medians or minima contradict the estimator, or all
-    // times of the slower are of before: while a clock changes some times are of the old one. What
-    // is contradicted then does not win.
+    // nobody leaves and nothing ends as long as medians or minima contradict the estimator: while a
+    // clock changes some times are of the old one. What is contradicted then does not win.
     bool incumbent = false;
     double margin = 0;
   };
@@ -87,15 +86,15 @@ class Race {
   void leave(std::size_t i) { entrants_[i].in = false; }
   void enter(std::size_t i) { entrants_[i].in = true; }
   void remove(std::size_t i);
-  // All times are forgotten, and what runs is in the race again. Or: who joins now runs a heat, and
-  // the others have had theirs.
+  // All times are forgotten. Or: who joins now runs a heat, and the others have had theirs.
   void restart();
   void reopen();
 
   std::size_t next() const { return field().next; }
+  // Counted unless it is ahead of others: what is compared is of the same moments.
   void add(std::size_t i, Nanoseconds time);
   void ran(std::size_t i) { ++runs_, ++entrants_[i].runs; }  // with no time that counts
-  // One that is to leave; kNobody: none. What runs leaves by itself; others are compared with it still.
+  // One that is to leave; kNobody: none. Never what runs, with which the others are compared.
   std::size_t loser();
   bool over() const;
   // Who wins if the race ends now: kIncumbent where it stays, kNobody where nothing was timed.
@@ -115,8 +114,7 @@ class Race {
     double prior = 0;
     bool in = false;
     std::uint32_t runs = 0, counted = 0;
-    std::uint32_t first = 0, last = 0;  // runs of all before its first and last that counted
-    Nanoseconds time{0};                // by the estimator
+    Nanoseconds time{0};  // by the estimator
     RecentTimes times{};
   };
   bool hopeless(std::size_t i) const;

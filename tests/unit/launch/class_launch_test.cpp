@@ -244,7 +244,7 @@ TEST_CASE("Racers run as often as is granted, and are counted") {
   REQUIRE(variant.ok());
   CHECK_FALSE(application.launch({1, 8}));  // without a slot
   slot.racers[0].store(variant->get());
-  slot.race_turns.store(detail::LaunchTurns::pack(3, 1, true));
+  slot.race_turns.store(detail::LaunchTurns::pack(3, 1));
   const auto timed_launches = [&] {
     int of_racer = 0;
     for (int i = 0; i < 30; ++i) {

@@ -163,9 +163,11 @@ TEST_CASE("what the default is refused as well is no fault of the variant") {
   // Neither of one that is raced.
   application.slot->current.store(&application.slot->fallback);
   application.slot->racers[0].store(application.variant.get());
-  application.slot->race_turns.store(detail::LaunchTurns::pack(1, 1, false));
+  application.slot->race_turns.store(detail::LaunchTurns::pack(2, 1));
+  application.slot->launches.store(0);  // the racer's turn
   CHECK(application.launch(application.w).code() == StatusCode::device_error);
   CHECK_FALSE(application.variant->refused);
+  application.slot->launches.store(0);
   application.device.failing = "scale";
   CHECK(application.names(application.w) == "direct ");
   CHECK(application.variant->refused);

@@ -146,3 +146,47 @@ TEST_CASE("times in another unit and other numbers change nothing, and who is sl
     CHECK(places[mixed.best] == played.best);
   }
 }
+
+// As launches take turns: anybody runs any number of times before somebody else does.
+TEST_CASE(
+    "the clock changes once: who is slower than what runs does not win, and who is faster does") {
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    Random random(seed);
+    Race::Policy policy;
+    policy.estimator = Estimator::lower_quartile;
+    policy.heat = 3;
+    policy.enough = 6;
+    policy.incumbent = true;
+    policy.margin = 0.03;
+    Race race(policy);
+    std::vector<double> ratios;  // to what runs
+    for (std::uint64_t count = 1 + random.below(3); count > 0; --count) {
+      ratios.push_back(random.below(2) == 0 ? 0.5 + 0.45 * random.uniform()
+                                            : 1.01 + random.uniform());
+      (void)race.join();
+    }
+    const bool faster = *std::min_element(ratios.begin(), ratios.end()) < 1;
+    const double clock = random.below(2) == 0 ? 0.2 : 5;
+    const std::uint64_t change = random.below(80);
+    for (std::uint64_t runs = 0; !race.over();) {
+      const std::size_t place = random.below(ratios.size() + 1);
+      const std::size_t who = place < ratios.size() ? place : Race::kIncumbent;
+      if (!race.is_in(who)) continue;
+      const double time = 1e5 * (who == place ? ratios[place] : 1);
+      for (std::uint64_t burst = random.below(2) * random.below(60); burst-- > 0;) {
+        const double now = runs++ < change ? 1 : clock;
+        race.add(who, Nanoseconds{static_cast<std::int64_t>(time * now)});
+      }
+      for (std::size_t out = race.loser(); out < race.size(); out = race.loser()) {
+        race.remove(out);
+        ratios[out] = ratios.back();
+        ratios.pop_back();
+      }
+      REQUIRE(runs < 100000);
+    }
+    const std::size_t best = race.best();
+    CAPTURE(seed);
+    CHECK((best != Race::kIncumbent) == faster);
+    if (best != Race::kIncumbent) CHECK(ratios[best] < 1);
+  }
+}

@@ -65,7 +65,8 @@ TEST_CASE("three checked candidates race with what runs, and what they cost is c
     (void)engine.idle(1ns);
     ++needed;
   }
-  CHECK(needed == 18);
+  CHECK(needed >= 18);
+  CHECK(needed <= 20);  // they do not begin with a cycle
   CHECK(engine.explain().evaluated == evaluated + 3);
   const Nanoseconds best =
       std::min(Nanoseconds(1000us), *std::min_element(expected.begin(), expected.end()));
