@@ -159,7 +159,8 @@ class HelperTrials::State {
     if (child_ && child_->ended(Nanoseconds(0))) child_.reset();  // died while it had nothing to do
     const Nanoseconds processor_before = child_ ? child_->cpu_time() : Nanoseconds(0);
     if (ensure_child(outcome) && reference_runs(request, outcome)) converse(request, outcome);
-    outcome.wall = time_since(start);
+    outcome.frozen = std::exchange(frozen_, Nanoseconds(0));
+    outcome.wall = time_since(start) - outcome.frozen;
     if (child_) {
       outcome.processor = std::max(Nanoseconds(0), child_->cpu_time() - processor_before);
     }
@@ -383,6 +384,13 @@ class HelperTrials::State {
 
   Status receive_header(MutableBytes header, Nanoseconds deadline, bool may_starve) {
     AwakeTime awake;
+    const Status status = receive_header(header, deadline, may_starve, awake);
+    frozen_ += awake.frozen();
+    return status;
+  }
+
+  Status receive_header(MutableBytes header, Nanoseconds deadline, bool may_starve,
+                        AwakeTime& awake) {
     const Nanoseconds cpu_before = may_starve ? child_->cpu_time() : Nanoseconds(0);
     for (;;) {
       const Nanoseconds elapsed = awake.until();
@@ -419,6 +427,7 @@ class HelperTrials::State {
   // The supervising thread's while a stage runs, else the caller's.
   std::unique_ptr<ChildProcess> child_;
   bool reference_ran_ = false;  // in this child
+  Nanoseconds frozen_{0};       // in this stage
   Progress progress_;
   std::unique_ptr<trial::StageThread> thread_;  // last: joined before the rest is gone
 };

@@ -58,7 +58,8 @@ struct TrialOutcome {
   std::vector<Nanoseconds> samples;  // measure: one device time per run, in order
   Nanoseconds setup{0};              // check and measure: of the variant's setup; 0: it has none
   Nanoseconds wall{0};               // what the whole stage took, as the tuner must budget it
-  Nanoseconds device{0};             // of that, time the device was occupied
+  Nanoseconds frozen{0};             // besides, while a helper's supervisor did not run
+  Nanoseconds device{0};             // of `wall`, time the device was occupied
   Nanoseconds processor{0};          // processor time that the helper had; 0: unknown
   double max_error = 0;              // check: largest |out-ref| / allowed; <= 1 passes
   // A failed `compile` that was ended at its limit, which says nothing about the configuration.

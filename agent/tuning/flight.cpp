@@ -381,7 +381,9 @@ void Flight::charge_unended() {
   TrialOutcome so_far;
   so_far.stage = request.stage;
   // For how much of that it was awake nobody knows: no longer than its deadline.
-  so_far.wall = std::min(now() - in_flight_->started(), request.deadline);
+  const Nanoseconds elapsed = now() - in_flight_->started();
+  so_far.wall = std::min(elapsed, request.deadline);
+  so_far.frozen = elapsed - so_far.wall;
   if (request.stage != TrialStage::compile) so_far.device = so_far.wall;
   const Nanoseconds interference = in_flight_->interference(so_far, kernels_);
   so_far.wall = std::min(so_far.wall, core_.predict(task, request));

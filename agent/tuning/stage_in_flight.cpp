@@ -54,7 +54,7 @@ std::optional<Nanoseconds> StageInFlight::first_logged_launch(const Kernels& ker
 Nanoseconds StageInFlight::interference(const TrialOutcome& outcome, const Kernels& kernels) const {
   if (all_launches(kernels) == launches_before_) return Nanoseconds{0};
   const Nanoseconds whole = std::max(outcome.device, Nanoseconds{0});
-  const Nanoseconds end = started_ + outcome.wall;
+  const Nanoseconds end = started_ + outcome.wall + outcome.frozen;
   if (const std::optional<Nanoseconds> first = first_logged_launch(kernels)) {
     return std::clamp(end - *first, Nanoseconds{0}, whole);
   }

@@ -15,7 +15,7 @@ class AwakeTime {
   // Whoever waits looks at least this often.
   static constexpr std::chrono::nanoseconds kSlice = std::chrono::milliseconds(20);
 
-  explicit AwakeTime(Clock::time_point start = Clock::now()) : seen_(start) {}
+  explicit AwakeTime(Clock::time_point start = Clock::now()) : start_(start), seen_(start) {}
   // A look, at `now`: how long it was so far.
   std::chrono::nanoseconds until(Clock::time_point now = Clock::now()) {
     awake_ += std::min<std::chrono::nanoseconds>(now - seen_, 3 * kSlice);
@@ -23,7 +23,14 @@ class AwakeTime {
     return awake_;
   }
 
+  // A look: for how long it did not run.
+  std::chrono::nanoseconds frozen() {
+    const std::chrono::nanoseconds awake = until();
+    return seen_ - start_ - awake;
+  }
+
  private:
+  Clock::time_point start_;
   Clock::time_point seen_;
   std::chrono::nanoseconds awake_{0};
 };

@@ -50,7 +50,7 @@ void Simulation::fly(const TrialRequest& request) {
     return die(plans_.death_at_stage);
   if (plans_.stages_to_freezing > 0 && --plans_.stages_to_freezing == 0) {
     time_->freeze(std::chrono::seconds(plans_.freezing_seconds));
-    ++life_bill_.frozen;
+    if (!world_.isolated) bill_.frozen += plans_.freezing_seconds;
   }
   if (world_.isolated || c <= 0 || !runs_configuration(request.stage)) return;
   // In our own process.

@@ -24,8 +24,11 @@ class PlayedRunner final : public TrialRunner {
     if (poisoned_) return Status(StatusCode::device_error, "an earlier run outlived its deadline");
     running_ = true;
     request_ = request;
+    const Nanoseconds started = time_.now();
     outcome_ = script_.starts(request);
     end_ = time_.now() + outcome_.wall;
+    // While it is frozen; who runs it in this process cannot tell.
+    (isolated_ ? outcome_.frozen : outcome_.wall) += time_.now() - started;
     return {};
   }
   bool poll(Nanoseconds wait, TrialOutcome& outcome) override {

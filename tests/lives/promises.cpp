@@ -202,16 +202,14 @@ void Promises::account_is_true(const Bill& bill, const Bill& life, const Snapsho
   // What was lost by waiting for stages is charged, and takes nothing from what was saved.
   const double saved = std::max({0.0, bill.standard - bill.actual, bill.saved});
   const double bound = 0.02 * bill.standard + saved + 1.02 * bill.longest_stage + 0.001 +
-                       kGranted * bill.longest_launch + 1.02 * bill.captured;
+                       kGranted * bill.longest_launch + 1.02 * bill.captured + 0.021 * bill.frozen;
   const bool exact = !bill.slowed && !bill.odd && !bill.untimed && world_.profiling;
   if (!bill.slowed && now.charged > bound)
     report_.say("I5:charged-too-much", beside(now.charged, bound, " > "));
   const double most = std::max(0.0, bill.saved) * 1.02 + 0.05 + 16 * bill.longest_launch;
   if (exact && now.saved > most)
     report_.say("I5:savings-overclaimed", beside(now.saved, most, " > "));
-  // Beside processes that were frozen less is charged than waited.
-  const double waited = std::max(0.0, life.waited - life.frozen * bill.longest_stage);
-  const double least = life.raced + waited - 3 * bill.longest_launch;
+  const double least = life.raced + life.waited - 3 * bill.longest_launch;
   if (exact && now.charged - before.charged < least)
     report_.say("I5:charged-too-little", beside(now.charged - before.charged, least, " < "));
   // A launch that fails counts as one of the default.

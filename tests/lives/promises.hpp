@@ -44,10 +44,10 @@ struct Bill {
   double credited = 0;  // of one life, until the last look: by launches of what has a slot
   std::map<std::string, double> loss;  // by how it ran
   double longest_stage = 0, longest_launch = 0;
-  int frozen = 0;        // of one life: stages during which all processes were
   bool slowed = false;   // the board changed its speed
   bool untimed = false;  // launches told no times for a while
   double captured = 0;   // lending data took so long
+  double frozen = 0;     // stages in the process, which count that as their own time
   bool odd = false;      // something ran that is slower in production than in trials
 };
 

@@ -296,6 +296,8 @@ TEST_CASE("frozen probe" * doctest::skip()) {
   REQUIRE(trials.poll(kPatience, outcome));
   CHECK(outcome.status == TrialStatus::timeout);
   CHECK_MESSAGE(contains(outcome.message, "a run outlived its deadline"), outcome.message);
+  CHECK(outcome.frozen > std::chrono::hours(23));
+  CHECK(outcome.wall < kPatience);
 }
 
 TEST_CASE("what was stopped together with its helper does not take that for hung") {
