@@ -169,6 +169,7 @@ void Production::judge_class(ShapeTask& task) {
   publisher_.note_for_classes(task.kernel, digest_of(variant.configuration), times.loss() <= 0);
 }
 
+// Whether the account can bear that or not: launches that are not looked at run the variant as well.
 void Production::audit_classes(KernelTask& kernel) {
   constexpr std::uint64_t kBetween = 128;  // launches, where the default costs what was won
   constexpr Nanoseconds kNoMore = std::chrono::seconds(1);
@@ -196,17 +197,14 @@ void Production::audit_classes(KernelTask& kernel) {
   known.launches = audit.launches();
   const bool told = variant != 0 && times.known() && times.tell();
   if (told) publisher_.note_for_classes(kernel, variant, times.loss() <= 0);
-  const bool bearable = accounts_.ledger().allowance().count() > 0;
   const bool waits =
       variant == 0 || now() - known.last_launch < kNoMore || all - known.last_number < kOthers;
-  if (!told && bearable && !known.held && waits) return;
+  if (!told && waits) return;
   // Not always the same launch of a frame.
-  const std::uint64_t next = all + ++known.rounds % 8;
-  audit.begin(bearable ? next + (told ? kBetween : 0) : UINT64_MAX);
+  audit.begin(all + ++known.rounds % 8 + (told ? kBetween : 0));
   audit.discard(device);
   known.of_variant.clear();
   known.of_default.clear();
-  known.held = !bearable;
 }
 
 // Of what runs to the default, if that runs for its class; 0: unknown.

@@ -194,7 +194,6 @@ struct AuditTimes {
   std::uint64_t launches = 0;     // that there were at the last look
   Nanoseconds last_launch{0};     // when there was one, and
   std::uint64_t last_number = 0;  // how many without a slot there were
-  bool held = false;              // until the account can bear more
 };
 
 struct KernelTask {
