@@ -21,8 +21,10 @@ void Publisher::adopt(ShapeTask& task, const Install& install, std::unique_ptr<V
   task.duel_interval = kFirstDuel;
   const bool known = !install.recalled && install.timed_alike;
   task.duel_at = known ? task.launches() + kFirstDuel : 0;
+  // Recalled once more while it was built, or acquitted meanwhile and compared with nothing.
+  const bool again = task.recalled && task.recalled->configuration == install.configuration;
+  if (again || !install.recalled) task.recalled.reset();
   if (install.recalled) return;
-  task.recalled.reset();  // acquitted meanwhile, and compared with nothing
   task.least_saving += install.least_gain;
   task.compared_at = now();
   journal::Adoption adoption;
