@@ -147,6 +147,7 @@ struct ShapeTask {
     default_time = untuned;
     running_time = tuned;
     timed_alike = true;
+    look_for_comebacks = true;  // it may be slower than was believed
     watch_anew();
   }
   void watch_anew();
