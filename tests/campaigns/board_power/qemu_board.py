@@ -20,7 +20,7 @@ def call(*words, **options):
 def must(*words, **options):
     status, output = call(*words, **options)
     if status:
-        sys.exit(f"run: {words[0]}: {output.decode(errors='replace')[-600:]}")
+        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {words[0]}: {output.decode(errors='replace')[-600:]}")
 
 
 def kernel(debian):
