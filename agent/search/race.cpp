@@ -96,10 +96,12 @@ bool Race::hopeless(std::size_t i) const {
 // That `faster` is faster. What runs need not be: it stays where nothing beats it by the margin.
 bool Race::contradicted(std::size_t faster, std::size_t slower) const {
   const double bound = faster == kIncumbent ? 1 - policy_.margin : 1;
-  // Of so few the lower quartile is the minimum.
-  const bool few = std::min(times(slower).count(), times(faster).count()) < 5;
-  const Estimator other = few ? Estimator::median : Estimator::minimum;
-  return policy_.incumbent && times(slower).typical(other) < bound * times(faster).typical(other);
+  bool contradicted = false;
+  for (const Estimator each : {Estimator::median, Estimator::minimum}) {
+    contradicted =
+        contradicted || times(slower).typical(each) < bound * times(faster).typical(each);
+  }
+  return policy_.incumbent && contradicted;
 }
 
 std::size_t Race::loser() {
