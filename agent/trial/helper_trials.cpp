@@ -384,7 +384,7 @@ class HelperTrials::State {
 
   Status receive_header(MutableBytes header, Nanoseconds deadline, bool may_starve) {
     AwakeTime awake;
-    const Status status = receive_header(header, deadline, may_starve, awake);
+    Status status = receive_header(header, deadline, may_starve, awake);
     frozen_ += awake.frozen();
     return status;
   }
