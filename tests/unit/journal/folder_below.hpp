@@ -1,0 +1,53 @@
+// Folders below a state folder that is in memory.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/journal/faulty_storage.hpp"
+
+namespace idletune::test {
+
+// One of the folders below the state folder: on the same medium, under longer names.
+class FolderBelow final : public Storage {
+ public:
+  FolderBelow(const std::shared_ptr<Disk>& disk, std::string name)
+      : name_(std::move(name) + "-"), all_(open_faulty_storage(disk)) {}
+  Result<std::vector<std::uint8_t>> read(std::string_view name, std::size_t limit) override {
+    return all_->read(long_name(name), limit);
+  }
+  Result<std::unique_ptr<AppendFile>> open_append(std::string_view name) override {
+    return all_->open_append(long_name(name));
+  }
+  Result<std::unique_ptr<AppendFile>> create(std::string_view name) override {
+    return all_->create(long_name(name));
+  }
+  Status rename(std::string_view from, std::string_view to) override {
+    return all_->rename(long_name(from), long_name(to));
+  }
+  Status remove(std::string_view name) override { return all_->remove(long_name(name)); }
+  Status truncate(std::string_view name, std::uint64_t size) override {
+    return all_->truncate(long_name(name), size);
+  }
+  Status sync_folder() override { return all_->sync_folder(); }
+  Result<std::vector<std::string>> list() override {
+    Result<std::vector<std::string>> names = all_->list();
+    if (!names.ok()) return names;
+    std::vector<std::string> mine;
+    for (const std::string& name : *names) {
+      if (name.rfind(name_, 0) == 0) mine.push_back(name.substr(name_.size()));
+    }
+    return mine;
+  }
+  Status lock() override { return {}; }
+
+ private:
+  std::string long_name(std::string_view name) const { return name_ + std::string(name); }
+  std::string name_;
+  std::unique_ptr<Storage> all_;
+};
+
+}  // namespace idletune::test
