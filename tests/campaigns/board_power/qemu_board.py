@@ -27,9 +27,9 @@ def kernel(debian):
     return max((debian / "boot").glob("vmlinuz-*"))
 
 
-def fetch(debian, *further):
+def fetch(debian, *further, flavour="cloud-arm64"):
     """Kernel, C library, busybox and further packages, unpacked there if nothing is."""
-    must(SOURCE / "toolchains/sysroot", debian, "bookworm", "arm64", "?name(^linux-image-[0-9.-]*-cloud-arm64$)",
+    must(SOURCE / "toolchains/sysroot", debian, "bookworm", "arm64", f"?name(^linux-image-[0-9.-]*-{flavour}$)",
          "busybox-static", *further)
 
 
@@ -50,7 +50,8 @@ def fill(root, debian, programs, libraries=(), modules=()):
         shutil.copy(next(debian.rglob(f"aarch64-linux-gnu/{name}")), root / "lib")
     folder = debian / "lib/modules" / kernel(debian).name.removeprefix("vmlinuz-")
     for name in (*MODULES, *modules):
-        shutil.copy(next(folder.rglob(f"{name}.ko")), root / "modules")
+        for module in folder.rglob(f"{name}.ko"):  # or the kernel has it built in
+            shutil.copy(module, root / "modules")
 
 
 def archive(root):
