@@ -170,6 +170,10 @@ Status SlottedModels::take(std::vector<std::uint8_t> bytes, const std::string& n
     return Status(StatusCode::unsupported,
                   "model '%': nothing is tried without a state folder of this process alone", name);
   }
+  // What is in a slot where nothing is recorded passes for confirmed.
+  if (kept_->kept().empty()) {
+    if (Status begun = keep(record_); !begun.ok()) return begun;
+  }
   if (Status put_there = is_image ? Status() : put(model.place, bytes); !put_there.ok())
     return put_there;
   SlotRecord next = record_;
@@ -278,25 +282,23 @@ ModelStanding SlottedModels::standing() const {
   return standing;
 }
 
-}  // namespace idletune::slots
+// --- what agents keep ---
 
-namespace idletune {
 namespace {
 
-class AgentsRecord final : public slots::ModelRecord {
+class AgentsRecord final : public ModelRecord {
  public:
   explicit AgentsRecord(detail::AgentState& agent) : agent_(agent) {}
   std::vector<std::uint8_t> kept() const override { return agent_.kept_models(); }
   Status keep(Bytes record) override { return agent_.keep_models(record, /*wait=*/true); }
   void keep_soon(Bytes record) override { (void)agent_.keep_models(record, /*wait=*/false); }
-  slots::TrialCount trials() const override {
-    slots::TrialCount count;
-    agent_.look_at(
-        [&](const journal::State& state, Kernels) { count = slots::count_trials(state); });
+  TrialCount trials() const override {
+    TrialCount count;
+    agent_.look_at([&](const journal::State& state, Kernels) { count = count_trials(state); });
     return count;
   }
-  slots::PickCount picks(const Model* confirmed, const Model& trial) const override {
-    slots::PickCount count;
+  PickCount picks(const Model* confirmed, const Model& trial) const override {
+    PickCount count;
     agent_.look_at([&](const journal::State& state, Kernels kernels) {
       for (const std::unique_ptr<detail::KernelTask>& each : kernels) {
         const detail::KernelState& kernel = *each->state;
@@ -310,6 +312,17 @@ class AgentsRecord final : public slots::ModelRecord {
   using Kernels = Span<const std::unique_ptr<detail::KernelTask>>;
   detail::AgentState& agent_;
 };
+
+}  // namespace
+
+std::unique_ptr<ModelRecord> record_in(detail::AgentState& agent) {
+  return std::make_unique<AgentsRecord>(agent);
+}
+
+}  // namespace idletune::slots
+
+namespace idletune {
+namespace {
 
 std::unique_ptr<Storage> open_folder(const std::string& path) {
   Result<std::unique_ptr<Storage>> opened = open_posix_storage(path);
@@ -332,8 +345,7 @@ class TwoSlots final : public ModelSlots {
   std::unique_ptr<detail::KeptModels> make(const FileTrust* trust, const MonotonicClock& clock,
                                            detail::AgentState& agent) const override {
     return std::make_unique<slots::SlottedModels>(
-        trust, std::make_unique<AgentsRecord>(agent), [&agent] { return folders_of(agent); },
-        clock);
+        trust, slots::record_in(agent), [&agent] { return folders_of(agent); }, clock);
   }
 };
 

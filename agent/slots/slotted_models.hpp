@@ -39,6 +39,9 @@ struct ModelFolders {
 };
 using OpenModelFolders = std::function<ModelFolders()>;
 
+// In the agent's journal; the agent outlives it.
+std::unique_ptr<ModelRecord> record_in(detail::AgentState& agent);
+
 // Every change is on the medium before anything follows from it: first the slot, then the record.
 class SlottedModels final : public detail::KeptModels {
  public:
