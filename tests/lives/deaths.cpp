@@ -63,6 +63,7 @@ void Simulation::begin_life(const test::Files& files) {
   process_ = std::make_unique<Process>(parts);
   process_->start();
   told_->begin(*process_);
+  check_models();
   if (process_->storage_ok() || page_.empty()) told_again_.clear();
   last_ = process_->snapshot();
   // What a storage or a power cut has lost was paid all the same.
@@ -224,7 +225,15 @@ void Simulation::tell_end(const Ending& ending, const Verdicts& verdicts,
 }
 
 // Between two events.
+// What a storage refused is on no medium, and not tried.
+void Simulation::check_models() {
+  if (!world_.slots || ending_.faults || !process_->storage_ok()) return;
+  const Models now = process_->models();
+  promises_.one_model(told_models_.wrong(now), now.used);
+}
+
 void Simulation::check_standing() {
+  check_models();
   const std::size_t operations = disk_->operations.size();
   if (operations != last_operations_ || ending_.faults) {
     const Snapshot now = process_->snapshot();

@@ -468,9 +468,10 @@ std::size_t Simulation::unsynced_bytes() const {
   std::size_t unsynced = 0;
   for (std::size_t i = disk_->operations.size(); i-- > 0;) {
     const test::DiskOperation& operation = disk_->operations[i];
+    if (disk_->below.count(operation.inode) != 0) continue;  // not the journal's
     if (operation.kind == What::sync_file) break;
     if (operation.kind == What::write) unsynced += operation.data.size();
-    if (operation.kind == What::rename) return 0;  // synced before
+    if (operation.kind == What::rename && operation.target == "journal") return 0;  // synced before
   }
   return unsynced;
 }

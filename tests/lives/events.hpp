@@ -17,7 +17,8 @@ enum class Kind : std::uint8_t {
   expect,      // shape, launches
   explain,
   flush,
-  model,          // first pick, second of the portfolio; 0: none
+  model,  // first pick, second of the portfolio; 0: none. With slots: pushed; 0: the application
+          // confirms (1: or rejects)
   board_speed,    // in tenths
   sensors,        // 1: the board is busy, 0: it rests
   storage_fails,  // at the n-th change, for m changes

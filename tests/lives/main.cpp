@@ -277,7 +277,10 @@ class Program {
            " shapes, max_shapes " + std::to_string(world.options.max_shapes) +
            (world.friendly ? ", friendly" : "") + (world.in_place ? ", in place" : "") +
            (world.isolated ? "" : ", trials in process") + (world.worker ? ", worker" : "") +
-           (world.profiling ? "" : ", no profiling") + (world.has_model ? ", model" : "");
+           (world.profiling ? "" : ", no profiling") +
+           (world.slots       ? ", slots"
+            : world.has_model ? ", model"
+                              : "");
   }
   static void tell_world(const World& world) {
     std::printf("seed %llu: %s\n", static_cast<unsigned long long>(world.seed),

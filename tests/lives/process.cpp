@@ -45,6 +45,8 @@ class PlayedParts final : public detail::PlayedSurroundings {
 }  // namespace
 
 struct Process::Inside {
+  explicit Inside(const ProcessParts& parts) : slots(parts.disk) {}
+  PlayedSlots slots;                    // outlives the agent
   std::unique_ptr<PlayedParts> played;  // outlives the agent
   std::unique_ptr<detail::AgentState> agent;
   detail::KernelState* kernel = nullptr;
@@ -135,7 +137,7 @@ const char* name_of(Runs runs) {
 // --- what applications do ---
 
 Process::Process(const ProcessParts& parts)
-    : parts_(parts), world_(*parts.world), inside_(std::make_unique<Inside>()) {
+    : parts_(parts), world_(*parts.world), inside_(std::make_unique<Inside>(parts)) {
   Inside& in = *inside_;
   in.time = parts.time;
   in.buffers.resize(world_.sizes.size());
@@ -161,7 +163,9 @@ Process::Process(const ProcessParts& parts)
 
 void Process::start() {
   Inside& in = *inside_;
-  in.agent = std::move(*detail::AgentState::open(parts_.options, in.surroundings));
+  AgentOptions options = parts_.options;
+  if (world_.slots) options.slots = &in.slots;
+  in.agent = std::move(*detail::AgentState::open(options, in.surroundings));
   detail::AgentState::Called called{nullptr, std::make_unique<detail::CallTrials>(), {true, 0.05}};
   auto kernel =
       in.agent->kernel(*in.device, in.package->bytes, "played", world_.called ? &called : nullptr);
@@ -249,11 +253,22 @@ void Process::use_model(const std::shared_ptr<const Model>& model) {
   inside_->engine().use_model(model);
 }
 
+Status Process::confirm_model() { return inside_->agent->models().confirm(); }
+Status Process::reject_model() { return inside_->agent->models().reject("chance"); }
+
 void Process::allow_in_place(bool allowed) {
   inside_->agent->allow_in_place(*inside_->kernel, {allowed, 0.05});
 }
 
 // --- what its agent says ---
+
+Models Process::models() const {
+  Models models;
+  models.used = inside_->agent->status().model_digest;
+  const std::vector<std::uint8_t> kept = inside_->agent->kept_models();
+  if (!kept.empty() && !slots::SlotRecord::decode(kept, models.record)) std::abort();
+  return models;
+}
 
 namespace {
 std::string text(const journal::ShapeKey& key) {

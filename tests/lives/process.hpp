@@ -18,6 +18,7 @@
 #include "agent/trial/trial.hpp"
 #include "tests/lives/played_device.hpp"
 #include "tests/lives/played_files.hpp"
+#include "tests/lives/played_models.hpp"
 #include "tests/lives/played_time.hpp"
 #include "tests/lives/world.hpp"
 #include "tests/unit/journal/faulty_storage.hpp"
@@ -89,11 +90,14 @@ class Process {
   void explain() const;
   Status flush();
   void use_model(const std::shared_ptr<const Model>& model);
+  Status confirm_model();
+  Status reject_model();
   void allow_in_place(bool allowed);
 
   // What its agent says.
   Snapshot snapshot() const;
-  Snapshot account() const;           // seconds only
+  Snapshot account() const;  // seconds only
+  Models models() const;
   std::string key_text(int s) const;  // of the shape, in snapshots
   bool storage_ok() const;
   bool device_is_lost() const;

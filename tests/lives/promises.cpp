@@ -304,9 +304,9 @@ void Promises::announced_first(const Handed& handed, bool announced, bool synced
 }
 
 void Promises::callers_do_not_sync(bool on_main_thread, const char* where_called) {
-  // Blocking is what those are for.
+  // Blocking is what those are for. What was pushed is still written where idle() looks for it.
   const std::string called = where_called;
-  const bool may = called == "start" || called == "flush" || called == "prepare";
+  const bool may = called == "start" || called == "flush" || called == "prepare" || world_.slots;
   if (on_main_thread && world_.worker && !may)
     report_.say(std::string("I10:caller-syncs-in-") + where_called, where_called);
 }
@@ -319,6 +319,10 @@ void Promises::writes_follow_changes(std::size_t writes, std::size_t allowed) {
 
 void Promises::launches_run_what_is_published(int c, int s, Runs runs) {
   if (runs == Runs::unpublished) report_.say("I11:launch-of-what-is-not-published", where(c, s));
+}
+
+void Promises::one_model(const char* wrongly, std::uint64_t used) {
+  if (*wrongly != '\0') report_.say(std::string("I13:") + wrongly, std::to_string(used));
 }
 
 void Promises::told(const char* wrongly, int c, int s) {

@@ -118,6 +118,9 @@ class Promises {
   void launches_run_what_is_published(int c, int s, Runs runs);
   // I12. The application is told what is recorded, and nothing else. Empty: so it is.
   void told(const char* wrongly, int c, int s);
+  // I13. One model is used, the one on trial or the confirmed one, and none that was gone back from.
+  // Empty: so it is.
+  void one_model(const char* wrongly, std::uint64_t used);
 
  private:
   std::string where(int c, int s) const;

@@ -11,9 +11,11 @@ const char* name_of(Death death) {
 }
 
 bool synced_between(const test::Disk& disk, std::size_t from, std::size_t until, int times) {
-  for (std::size_t i = from; i < until && i < disk.operations.size(); ++i)
-    if (disk.operations[i].kind == test::DiskOperation::Kind::sync_file && --times == 0)
-      return true;
+  for (std::size_t i = from; i < until && i < disk.operations.size(); ++i) {
+    const test::DiskOperation& operation = disk.operations[i];
+    const bool syncs = operation.kind == test::DiskOperation::Kind::sync_file;
+    if (syncs && disk.below.count(operation.inode) == 0 && --times == 0) return true;
+  }
   return false;
 }
 

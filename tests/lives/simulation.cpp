@@ -25,7 +25,7 @@ Simulation::Simulation(const World& world, const std::vector<Event>& events, boo
       in_place_(world.in_place) {
   wall_clock_follows(*time_);
   lent_.on_write = [this](FileSync sync) { return before_write(sync); };
-  if (world.has_model) {
+  if (world.has_model && !world.slots) {
     const auto others = static_cast<std::uint64_t>(world.count() - 1);
     model_ = world.model_saying(1 + static_cast<int>(mix(world.seed, 50) % others), 0);
   }
@@ -72,6 +72,7 @@ void Simulation::step(const Event& event) {
       if (process_->flush().ok() && alive()) flushed_ = process_->snapshot();
       return;
     case Kind::model:
+      if (world_.slots) return models(event);
       model_ = event.a == 0 ? nullptr : world_.model_saying(event.a, event.b);
       return process_->use_model(model_);
     case Kind::bad_launch:
@@ -86,6 +87,23 @@ void Simulation::step(const Event& event) {
     case Kind::in_place: in_place_ = event.a != 0; return process_->allow_in_place(in_place_);
     default: return step_of_the_board(event);
   }
+}
+
+// Some are older than what is there, or came before.
+void Simulation::models(const Event& event) {
+  if (event.a != 0) {
+    const std::uint64_t age = event.b % 4 == 3 ? 2 : 0;
+    const std::uint64_t generation = std::max<std::uint64_t>(1 + age, ++generation_) - age;
+    if (event.b % 4 != 2 || pushed_.empty())
+      pushed_ = world_.model_saying(event.a, event.b, generation);
+    return push_model(disk_, pushed_);
+  }
+  const Models before = process_->models();
+  const bool confirms = event.b % 2 == 0;
+  if (!confirms) told_models_.rejects(before);
+  const Status done = confirms ? process_->confirm_model() : process_->reject_model();
+  if (!alive() || !done.ok() || !process_->storage_ok()) return;
+  confirms ? told_models_.confirmed(process_->models()) : told_models_.rejected(before.used);
 }
 
 void Simulation::step_of_the_board(const Event& event) {

@@ -54,6 +54,7 @@ class Simulation {
   // events.
   void step(const Event& event);
   void step_of_the_board(const Event& event);
+  void models(const Event& event);
   void launch(int s, int times);
   void launch_once(int s);
   void tell_failures();
@@ -102,6 +103,7 @@ class Simulation {
   void forgive_uncharged();
   void end_process(bool in_order);
   void check_standing();
+  void check_models();
   void check_start(const Ending& ending, const Verdicts& verdicts, bool same_driver);
   void tell_end(const Ending& ending, const Verdicts& verdicts, const test::Files& files) const;
   // the quiet end.
@@ -133,6 +135,9 @@ class Simulation {
   double speed_ = 1;
   bool busy_ = false, in_place_ = false;
   std::shared_ptr<const Model> model_;
+  std::uint64_t generation_ = 0;  // of the model that was pushed last
+  std::vector<std::uint8_t> pushed_;
+  ToldModels told_models_;
   // --- the process ---
   std::unique_ptr<Told> told_;  // outlives the process
   std::unique_ptr<Process> process_;

@@ -145,6 +145,8 @@ World::World(std::uint64_t s, const WorldLimits& limits) : seed(s) {
   worker = (draw(6) % 2 == 0 || says(limits.force, "worker")) && !says(limits.force, "caller");
   profiling = draw(7) % 5 != 0 || says(limits.force, "profiling");
   has_model = draw(8) % 3 != 0;
+  slots = has_model && (draw(14) % 3 == 0 || says(limits.force, "slots"));
+  if (slots) options.model_check_interval = std::chrono::seconds(1);
   options.max_shapes = draw(9) % 3 == 0 ? 2 : draw(9) % 3 == 1 ? 4 : 64;
   options.seed = 1 + draw(10) % 1000;
   options.read_environment = false;
@@ -287,8 +289,13 @@ std::shared_ptr<const QuirkTable> World::quirks_naming(int c) const {
 }
 
 std::shared_ptr<const Model> World::model_saying(int c, int other) const {
+  return must(Model::open(model_saying(c, other, 1), "played"));
+}
+
+std::vector<std::uint8_t> World::model_saying(int c, int other, std::uint64_t generation) const {
   const Configuration &a = configuration(c), &b = configuration(other);
   test::ModelContent content;
+  content.generation = generation;
   content.kernel = "play";
   content.parameters = {"A", "B"};
   content.sources[0].device = "Board Nine";
@@ -298,7 +305,7 @@ std::shared_ptr<const Model> World::model_saying(int c, int other) const {
   content.portfolio_relative = {1.0f, 0.8f};
   content.portfolio_score = {0.9f, 0.7f};
   content.picks = {{-1, {}, {a[0], a[1]}, 0.9f}};
-  return must(Model::open(test::build_model(content), "played"));
+  return test::build_model(content);
 }
 
 }  // namespace idletune::lives

@@ -66,6 +66,7 @@ struct World {
   int syncs() const { return worker ? 2 : 1; }
   bool profiling = true;
   bool has_model = true;
+  bool slots = false;     // models are pushed, tried and kept
   bool setups = false;    // some configurations prepare something once, of a constant buffer
   bool captures = false;  // the application may lend data
   bool called = false;    // calls of the application's own, which tell what no trial does
@@ -102,6 +103,7 @@ struct World {
   std::shared_ptr<const QuirkTable> quirks_naming(int c) const;
   // First pick and portfolio.
   std::shared_ptr<const Model> model_saying(int c, int other) const;
+  std::vector<std::uint8_t> model_saying(int c, int other, std::uint64_t generation) const;
 
  private:
   std::size_t at(int driver, int c) const { return static_cast<std::size_t>(driver * count() + c); }

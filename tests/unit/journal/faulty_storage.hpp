@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,7 @@ struct Disk {
   std::function<void()> before_change;  // any operation that is counted below
   std::uint64_t changes = 0;            // operations asked for, failed ones too
   int next_inode = 0;
+  std::set<int> below;  // inodes of folders below (FolderBelow)
   bool locked = false;
 
   bool fails();

@@ -15,7 +15,7 @@ namespace idletune::test {
 class FolderBelow final : public Storage {
  public:
   FolderBelow(const std::shared_ptr<Disk>& disk, std::string name)
-      : name_(std::move(name) + "-"), all_(open_faulty_storage(disk)) {}
+      : disk_(disk), name_(std::move(name) + "-"), all_(open_faulty_storage(disk)) {}
   Result<std::vector<std::uint8_t>> read(std::string_view name, std::size_t limit) override {
     return all_->read(long_name(name), limit);
   }
@@ -23,7 +23,9 @@ class FolderBelow final : public Storage {
     return all_->open_append(long_name(name));
   }
   Result<std::unique_ptr<AppendFile>> create(std::string_view name) override {
-    return all_->create(long_name(name));
+    Result<std::unique_ptr<AppendFile>> created = all_->create(long_name(name));
+    if (created.ok()) disk_->below.insert(disk_->folder.at(long_name(name)));
+    return created;
   }
   Status rename(std::string_view from, std::string_view to) override {
     return all_->rename(long_name(from), long_name(to));
@@ -46,6 +48,7 @@ class FolderBelow final : public Storage {
 
  private:
   std::string long_name(std::string_view name) const { return name_ + std::string(name); }
+  std::shared_ptr<Disk> disk_;
   std::string name_;
   std::unique_ptr<Storage> all_;
 };
