@@ -272,8 +272,11 @@ void CandidateTrial::finish(TrialVerdict verdict) {
   state_ = State::done;
 }
 
+// Of two pairs the better one: the clock may have changed within the other.
 double CandidateTrial::ratio() const {
-  return pairs_ > 0 ? median_pair_ratio(false) : screening_ratio_;
+  if (pairs_ == 0) return screening_ratio_;
+  if (pairs_ != 2) return median_pair_ratio(false);
+  return std::min(candidate_ns_[0] / incumbent_ns_[0], candidate_ns_[1] / incumbent_ns_[1]);
 }
 
 Nanoseconds CandidateTrial::candidate_time() const {

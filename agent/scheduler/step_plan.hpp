@@ -103,7 +103,7 @@ class CandidateTrial {
   bool prepared(std::size_t i) const { return context_.prepared[i]; }
 
   // The candidate's run time as it would have been when the incumbent took `incumbent_time`: the
-  // median ratio of the pairs (or of screening) times that. 0 if it never ran.
+  // median ratio of the pairs (of two the lower one; or of screening) times that. 0 if it never ran.
   Nanoseconds candidate_time() const;
   // t_candidate / t_incumbent, the figure behind candidate_time; 0 if unknown.
   double ratio() const;

@@ -145,7 +145,8 @@ World::World(std::uint64_t s, const WorldLimits& limits) : seed(s) {
   worker = (draw(6) % 2 == 0 || says(limits.force, "worker")) && !says(limits.force, "caller");
   profiling = draw(7) % 5 != 0 || says(limits.force, "profiling");
   has_model = draw(8) % 3 != 0;
-  slots = has_model && (draw(14) % 3 == 0 || says(limits.force, "slots"));
+  slots = has_model && (draw(14) % 3 == 0 || says(limits.force, "slots")) &&
+          !says(limits.force, "no-slots");
   if (slots) options.model_check_interval = std::chrono::seconds(1);
   options.max_shapes = draw(9) % 3 == 0 ? 2 : draw(9) % 3 == 1 ? 4 : 64;
   options.seed = 1 + draw(10) % 1000;
