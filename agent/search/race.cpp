@@ -38,9 +38,7 @@ void Race::restart() {
 }
 
 void Race::reopen() {
-  for (Entrant& entrant : entrants_) {
-    entrant.counted = std::min(entrant.counted, 1u);
-  }
+  for (Entrant& entrant : entrants_) entrant.counted = std::min(entrant.counted, 1u);
   runs_ = 0;
   places_ = kNobody;
   cut_at_ = policy_.heat;

@@ -17,7 +17,7 @@ namespace idletune::detail {
 // They race with what runs, by the lower quartile of their launches: caches are cold in some of
 // them, and whatever else disturbs a launch makes it slower. After kFirstLook launches of each the
 // best two go on, beside what runs, and after kSamples of each the better one wins: of four variants
-// one is found in 18 launches. One thread.
+// one is found in 18 to 20 launches. One thread.
 struct InPlaceTrials {
   static constexpr std::uint32_t kFirstLook = 3;
   static constexpr std::uint32_t kSamples = 5;
