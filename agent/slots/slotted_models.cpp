@@ -41,6 +41,7 @@ Status SlottedModels::open(const std::string& own_path, const ModelPointer& imag
   SlotRecord next;
   const std::vector<std::uint8_t> kept = kept_->kept();
   const bool is_known = !kept.empty() && SlotRecord::decode(kept, next);
+  is_recorded_ = is_known;
   if (!is_known) next = begun_with(image);
   if (Status found = find_confirmed(image, next); !found.ok()) status = found;
   if (Status found = find_trial(image, next); !found.ok()) status = found;
@@ -171,7 +172,7 @@ Status SlottedModels::take(std::vector<std::uint8_t> bytes, const std::string& n
                   "model '%': nothing is tried without a state folder of this process alone", name);
   }
   // What is in a slot where nothing is recorded passes for confirmed.
-  if (kept_->kept().empty()) {
+  if (!is_recorded_) {
     if (Status begun = keep(record_); !begun.ok()) return begun;
   }
   if (Status put_there = is_image ? Status() : put(model.place, bytes); !put_there.ok())
@@ -190,8 +191,10 @@ Status SlottedModels::put(Place place, Bytes bytes) const {
 
 Status SlottedModels::keep(const SlotRecord& next) {
   Status status = kept_->keep(next.encode());
-  if (status.ok()) record_ = next;
-  return status;
+  if (!status.ok()) return status;
+  record_ = next;
+  is_recorded_ = true;
+  return {};
 }
 
 Status SlottedModels::confirm() {

@@ -86,6 +86,7 @@ class SlottedModels final : public detail::KeptModels {
   // is on trial.
   Nanoseconds due_ = Nanoseconds::max();
   SlotRecord record_;
+  bool is_recorded_ = false;  // on the medium: this one or one before it
   ModelPointer confirmed_, trial_;
   std::map<std::string, std::uint64_t> refused_;  // digests of what was found and refused
 };

@@ -33,14 +33,14 @@ inline std::uint64_t digest_of_model(const std::vector<std::uint8_t>& bytes) {
 class SlotProcess {
   class Record final : public slots::ModelRecord {
    public:
-    explicit Record(journal::Journal& journal) : journal_(journal) {}
+    Record(journal::Journal& journal, const bool& fails) : journal_(journal), fails_(fails) {}
     std::vector<std::uint8_t> kept() const override {
       const Bytes record = journal_.state().models();
       return {record.begin(), record.end()};
     }
     Status keep(Bytes record) override {
       journal_.models(record);
-      return journal_.sync();
+      return fails_ ? Status(StatusCode::no_space, "the journal's disk is full") : journal_.sync();
     }
     void keep_soon(Bytes record) override { journal_.models(record); }
     slots::TrialCount trials() const override { return slots::count_trials(journal_.state()); }
@@ -48,13 +48,14 @@ class SlotProcess {
 
    private:
     journal::Journal& journal_;
+    const bool& fails_;
   };
 
  public:
   SlotProcess(const std::shared_ptr<Disk>& disk, const std::string& image,
               const FileTrust* trust = nullptr, bool writable = true)
       : journal(journal::test::open_on(disk)), incoming(disk, "incoming") {
-    auto record = std::make_unique<Record>(*journal);
+    auto record = std::make_unique<Record>(*journal, journal_fails);
     models = std::make_unique<slots::SlottedModels>(
         trust, std::move(record),
         [disk, writable] {
@@ -70,7 +71,7 @@ class SlotProcess {
     const auto own = read_model(image, trust);
     opened = models->open(image, own.ok() ? *own : ModelPointer());
   }
-  std::vector<std::uint8_t> kept() const { return Record(*journal).kept(); }
+  std::vector<std::uint8_t> kept() const { return Record(*journal, journal_fails).kept(); }
   // As a pusher writes: beside, synced, renamed.
   void push(const std::string& name, Bytes bytes) {
     auto file = incoming.create("part");
@@ -91,6 +92,7 @@ class SlotProcess {
     (void)models->look();
   }
   ScriptedClock clock;
+  bool journal_fails = false;  // and nothing else
   std::unique_ptr<journal::Journal> journal;
   FolderBelow incoming;
   std::unique_ptr<slots::SlottedModels> models;

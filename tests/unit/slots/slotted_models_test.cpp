@@ -275,3 +275,17 @@ TEST_CASE("a full or broken medium changes nothing") {
     }
   }
 }
+
+TEST_CASE("where only the journal cannot be written no slot is filled") {
+  // What is in a slot and recorded nowhere passes for confirmed.
+  SlotBoard board;
+  SlotProcess process = board.start();
+  process.push("m.itmodel", kTwo);
+  process.journal_fails = true;
+  for (int look = 0; look < 3; ++look) CHECK_FALSE(process.models->look().ok());
+  CHECK(process.digest() == digest_of_model(kOne));
+  CHECK(test::FolderBelow(board.disk, "models").list()->empty());
+  process.journal_fails = false;
+  CHECK(process.models->look().ok());
+  CHECK(process.state() == ModelState::trial);
+}
