@@ -214,7 +214,7 @@ TEST_CASE("a fault in gemm is found") {
 }
 
 // As few as contain every value; campaigns of more (IDLETUNE_GEMM_CONFIGURATIONS) and others
-// (IDLETUNE_GEMM_SEED) are started by hand and recorded in kernels/gemm/README.md.
+// (IDLETUNE_GEMM_SEED) are started by hand and recorded in kernels/results.md.
 TEST_CASE("random configurations of gemm with every parameter value are right for every shape") {
   const auto package = open_gemm();
   const auto device = open_first_device();
