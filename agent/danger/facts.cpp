@@ -11,7 +11,7 @@
 namespace idletune::detail {
 namespace {
 
-constexpr std::size_t kMaxChecks = 4096;
+constexpr std::size_t kMaxChecks = 4096;  // some 100 KiB
 
 }  // namespace
 

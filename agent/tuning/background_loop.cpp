@@ -9,7 +9,7 @@ namespace idletune::detail {
 namespace {
 
 constexpr Nanoseconds kBoardInterval = std::chrono::seconds(1);
-constexpr Nanoseconds kGapsAreOver = std::chrono::seconds(1);
+constexpr Nanoseconds kGapsAreOver = std::chrono::seconds(1);  // longer than any frame
 constexpr Nanoseconds kNothingPays = std::chrono::milliseconds(200);
 constexpr Nanoseconds kLook = std::chrono::milliseconds(100);
 constexpr Nanoseconds kNoGap = std::chrono::milliseconds(1);

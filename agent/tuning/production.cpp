@@ -8,8 +8,8 @@
 namespace idletune::detail {
 namespace {
 
-constexpr Nanoseconds kProven = std::chrono::seconds(10);
-constexpr Nanoseconds kCompareAgain = std::chrono::minutes(5);
+constexpr Nanoseconds kProven = std::chrono::seconds(10);       // what a launch that kills takes at most
+constexpr Nanoseconds kCompareAgain = std::chrono::minutes(5);  // a comparison takes some 20 runs
 
 // The sum over the launch's steps. `busy` while one has not ended; those that have are noted.
 Result<Nanoseconds> time_of(WatchTicket& ticket, Device& device) {

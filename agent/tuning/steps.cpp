@@ -66,7 +66,7 @@ void Steps::end_candidate(ShapeTask& task, TryingCandidate& trying) {
 
 // What runs was timed again beside the candidate: by another clock than before, maybe.
 void Steps::follow_clock(ShapeTask& task, StepResult& result) {
-  constexpr double kClockNoise = 0.1;
+  constexpr double kClockNoise = 0.1;  // what an unchanged clock may differ by from trial to trial
   result.timed_alike = task.timed_alike;
   if (result.pairs == 0 || result.incumbent.count() == 0 || task.running_time.count() == 0) return;
   // A trial says what part of that it takes; launches may have told it anew meanwhile.

@@ -76,7 +76,7 @@ std::vector<TreeNode> simplified(const std::vector<TreeNode>& nodes, std::size_t
 
 // That many rows at most: they tell one recipe from another as well as all of them.
 Rows thinned(const Rows& rows) {
-  constexpr std::size_t kEnough = 2000;
+  constexpr std::size_t kEnough = 2000;  // to choose a tree's limits; all rows grow the tree
   if (rows.size() <= kEnough) return rows;
   Rows some;
   const Permutation shuffled(rows.size(), kSeed);
