@@ -8,7 +8,7 @@
 namespace idletune::detail {
 namespace {
 
-constexpr Nanoseconds kProven = std::chrono::seconds(10);       // what a launch that kills takes at most
+constexpr Nanoseconds kProven = std::chrono::seconds(10);       // in which a launch that kills does
 constexpr Nanoseconds kCompareAgain = std::chrono::minutes(5);  // a comparison takes some 20 runs
 
 // The sum over the launch's steps. `busy` while one has not ended; those that have are noted.

@@ -270,7 +270,7 @@ std::optional<Configuration> SpaceMapping::map(Span<const std::int64_t> values) 
 }
 
 double feature_distance(const Shape& a, const Shape& b) {
-  constexpr double kLeast = 1e-3;  // below it features count as it, so that categories are far apart
+  constexpr double kLeast = 1e-3;  // below it features count as it: categories are far apart
   double sum = 0;
   for (std::size_t i = 0; i < std::min(a.feature_count(), b.feature_count()); ++i) {
     const double d = std::log(std::max(kLeast, a.feature(i)) / std::max(kLeast, b.feature(i)));
