@@ -398,7 +398,7 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
     bill->actual += actual + waiting;
     bill->standard += standard;
     if (waiting > 0) (flight_is_charged_ ? bill->loss["waiting"] : bill->forgiven) += waiting;
-    if (runs == Runs::adopted) bill->saved += standard - actual;
+    if (runs == Runs::adopted) bill->saved += blind ? believed : standard - actual;
     bill->odd = bill->odd || (runs == Runs::adopted && slow_launch);
     if (blind && runs == Runs::adopted) bill->forgiven += std::max(0.0, believed);
     if (actual <= standard) continue;
