@@ -7,12 +7,15 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <idletune/cuda.hpp>
 #include <idletune/krylov.hpp>
 #include <idletune/opencl.hpp>
+
+#include "tests/unit/os/temporary_folder.hpp"
 
 namespace idletune::test {
 
@@ -21,11 +24,21 @@ struct Subject {
   std::unique_ptr<ApplicationQueue> queue;
 };
 
+// Where this process and those that it starts keep what they compiled.
+inline std::string compiled_programs() {
+  constexpr const char* kName = "IDLETUNE_TEST_PROGRAMS";
+  static const TemporaryFolder folder;
+  if (std::getenv(kName) == nullptr) ::setenv(kName, folder.path().c_str(), 1);
+  return std::getenv(kName);
+}
+
 inline Subject open_subject() {
   cuda::OpenOptions options;
   const char* library = std::getenv("IDLETUNE_TEST_CUDA");
   if (library != nullptr) options.library = options.nvrtc_library = library;
-  auto device = library != nullptr ? cuda::open(0, options) : opencl::open(0);
+  opencl::OpenOptions opencl_options;
+  opencl_options.cache_folder = compiled_programs();
+  auto device = library != nullptr ? cuda::open(0, options) : opencl::open(0, opencl_options);
   REQUIRE_MESSAGE(device.ok(), device.status().to_string());
   MESSAGE("device: " << (*device)->info().name);
   auto queue =
