@@ -302,7 +302,7 @@ struct Part {
   std::vector<Step> before;
   std::vector<Step> steps;  // while something fails
   std::vector<Step> after;  // what is right then, after all of `before` and `steps`
-  bool is_long = false;     // one in 21 calls; with IDLETUNE_EVERY_CALL each, by one error
+  bool is_long = false;     // one in 21 calls
 };
 
 void all_right(Application& application, const std::vector<Step>& steps) {
@@ -342,12 +342,13 @@ bool live(const Part& part, int error, unsigned long n, Prepare prepare) {
   return n <= calls;
 }
 
+// Each call by one error; with IDLETUNE_EVERY_CALL by both, and each of the long ones by one.
 template <class Prepare>
 void live_through_each(const Part& part, Prepare prepare) {
+  const bool every = std::getenv("IDLETUNE_EVERY_CALL") != nullptr;
+  const unsigned long step = part.is_long && !every ? 42 : part.is_long || !every ? 2 : 1;
   for (const int error : {kOutOfResources, kNoMemory}) {
-    const unsigned long apart = std::getenv("IDLETUNE_EVERY_CALL") != nullptr ? 2 : 42;
-    const unsigned long step = part.is_long ? apart : 1;
-    unsigned long n = part.is_long && error == kNoMemory ? 2 : 1;
+    unsigned long n = step > 1 && error == kNoMemory ? 2 : 1;
     while (live(part, error, n, prepare)) n += step;
     MESSAGE("figure: ", std::string(part.name), ", error ", error, ": ", n - 1, " calls");
   }

@@ -22,6 +22,7 @@ struct Layer {
   std::recursive_mutex mutex;
   std::unordered_map<const void*, std::shared_ptr<Object>> objects;
   std::unordered_map<std::string, void*> functions;
+  long live = 0;  // of which the application has references
   long refused = 0;
   unsigned long chosen = 0;  // as strict_fail_call says; 0: none, and nothing is counted
   unsigned long counted = 0;
@@ -116,6 +117,7 @@ void add(std::shared_ptr<Object> object, const void* real, Object* parent) {
     object->functions = parent->functions;
   }
   if (parent != nullptr) use(*parent);
+  ++layer().live;
   const void* handle = object.get();
   layer().objects[handle] = std::move(object);
 }
@@ -145,7 +147,7 @@ void leave(Object& object) {
   die_if_unused(object);
 }
 void release(Object& object) {
-  --object.references;
+  if (--object.references == 0) --layer().live;
   die_if_unused(object);
 }
 
@@ -181,9 +183,7 @@ const char* strict_failed_call(void) {
 
 long strict_live_objects(void) {
   const std::lock_guard<std::recursive_mutex> guard(lock());
-  long live = 0;
-  for (const auto& entry : layer().objects) live += entry.second->references > 0 ? 1 : 0;
-  return live;
+  return layer().live;
 }
 
 }  // extern "C"
