@@ -1,9 +1,8 @@
-// Compiles portable kernels for CUDA, without a GPU: the default and the reference for every
-// architecture, and configurations that contain every parameter value for the first one. Then shows
-// that an error would be seen, and that it is numbered as the kernel's file has its lines.
+// Compiles portable kernels for CUDA to machine code, without a GPU: the default and the reference
+// for every architecture (every parameter value is compiled and run by integration.emulated_cuda).
+// Then shows that an error would be seen, and that it is numbered as the kernel's file has its lines.
 // Exit status 77: LIBRARY ends with -NOTFOUND, nothing was checked.
 // usage: cuda_compile LIBRARY KERNEL.xml...
-#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <sstream>
@@ -15,14 +14,12 @@
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
 #include "tests/integration/cuda_compile/nvrtc.hpp"
-#include "tests/unit/kernels/covering.hpp"
 
 namespace {
 
 using namespace idletune;
 
 constexpr const char* kArchitectures[] = {"sm_87", "sm_90"};
-constexpr std::uint64_t kSeed = 20261121;
 constexpr int kSkipped = 77;
 
 std::shared_ptr<const KernelPackage> package_of(const KernelDescription& description) {
@@ -48,11 +45,6 @@ class Check {
       if (reference != package.compile_options(package.default_configuration())) {
         compile(package, architecture, reference);
       }
-    }
-    const auto covering = kernel_tests::covering_configurations(package.space(), 0, kSeed);
-    if (covering.empty()) fail(package, "a parameter value occurs in no valid configuration");
-    for (const Configuration& configuration : covering) {
-      compile(package, kArchitectures[0], package.compile_options(configuration));
     }
   }
 
