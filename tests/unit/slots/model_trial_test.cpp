@@ -17,6 +17,7 @@
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/predict/model_builder.hpp"
+#include "tests/unit/repeats.hpp"
 
 using namespace idletune;
 using namespace std::chrono_literals;
@@ -189,7 +190,7 @@ Outcome play_trial(Kind kind, const Space256& space, std::uint64_t seed) {
 
 TEST_CASE("a model on trial stays or goes back by what it is worth") {
   const char* said = std::getenv("IDLETUNE_TEST_MODEL_TRIALS");
-  const std::uint64_t runs = said != nullptr ? std::strtoull(said, nullptr, 10) : 5;
+  const std::uint64_t runs = said != nullptr ? std::strtoull(said, nullptr, 10) : test::repeats(2);
   const std::vector<Space256> spaces = recorded_spaces();
   for (const Kind kind : {Kind::spoilt, Kind::equal, Kind::better}) {
     std::uint64_t back = 0, confirmed = 0;
