@@ -222,7 +222,8 @@ Verdicts Reference::judge(const Ending& ending, const test::Disk& disk) {
     const bool lost =
         known.acquitted.there() &&
         (ending.faults || !synced_between(disk, known.acquitted.operation, ending.operations, 2));
-    if (lost && known.acquitted.life == life_ && ending.death != Death::clean) {
+    const bool written = ending.death == Death::clean && ending.storage_ok;
+    if (lost && known.acquitted.life == life_ && !written) {
       known.deaths += known.acquitted_of;
       verdicts.stale.insert(c);
     }

@@ -243,7 +243,7 @@ void Simulation::note_unrun() {
   if (flying_ || !process_->worker_rests()) return;  // what is on record waits for its turn
   for (int s = 0; s < world_.shapes() && alive(); ++s) {
     const int recorded = process_->recorded_at(s);
-    const bool may = recorded > 0 && process_->adopted_at(s) == 0 &&
+    const bool may = recorded > 0 && process_->adopted_at(s) == 0 && device_->usable().ok() &&
                      !process_->is_suspect(recorded) && !process_->is_barred(recorded);
     int& looks = standing_[s].unrun;
     looks = may ? looks + 1 : 0;
