@@ -10,6 +10,7 @@
 
 #include "models/core/random.hpp"
 #include "tests/unit/package/package_bytes.hpp"
+#include "tests/unit/repeats.hpp"
 
 using namespace idletune;
 using namespace idletune::test;
@@ -289,7 +290,7 @@ TEST_CASE("random damage under a correct seal is refused or harmless") {
   const std::vector<std::uint8_t> bytes = golden_package();
   Random random(99);
   int opened = 0, refused = 0;
-  for (int round = 0; round < 20000; ++round) {
+  for (std::uint64_t round = test::repeats(20000); round > 0; --round) {
     std::vector<std::uint8_t> damaged = bytes;
     for (std::uint64_t i = 1 + random.below(3); i > 0; --i) {
       damaged[static_cast<std::size_t>(random.below(damaged.size()))] =
