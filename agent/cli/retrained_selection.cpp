@@ -55,14 +55,18 @@ Rows first_of(Rows rows) {
   return rows;
 }
 
-// Of all methods at those problems.
+// Of all methods at those problems; its kind by what trees do at those that they were grown without.
 Tree tree_of(const Problems& problems, const Rows& learned) {
   Methods all(problems.methods());
   for (std::size_t m = 0; m < all.size(); ++m) all[m] = m;
   std::vector<MeasuredRow> rows;
-  for (const std::size_t p : first_of(learned)) rows.push_back(row_at(problems, p, all, {}));
+  for (const std::size_t p : first_of(learned)) {
+    rows.push_back(row_at(problems, p, all, problems.configurations[problems.best(p)]));
+  }
   Tree tree{lesson_of(problems, rows), {}};
-  tree.grown = detail::Contest(rows.size()).winner(tree.measured);
+  detail::Contest contest(rows.size());
+  while (contest.next(tree.measured, rows)) continue;
+  tree.grown = contest.winner(tree.measured);
   return tree;
 }
 
