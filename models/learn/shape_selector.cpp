@@ -44,11 +44,30 @@ std::vector<std::size_t> outer_folds(const Lesson& problem, std::size_t folds) {
   return devices > 1 ? problem.devices : folds_of(problem.rows(), folds);
 }
 
-void evaluate(const Lesson& problem, const SelectorOptions& options, LearnedSelector& selector) {
+// What one way of choosing does on rows left out.
+struct HeldOut {
+  double sum = 0, worst = 1, right = 0;
+  void add(double q, bool is_best) {
+    sum += q;
+    worst = std::min(worst, q);
+    right += is_best ? 1 : 0;
+  }
+};
+
+void tell(const HeldOut& held_out, std::size_t rows, LearnedSelector& selector) {
+  selector.retained = held_out.sum / static_cast<double>(rows);
+  selector.worst = held_out.worst;
+  selector.accuracy = held_out.right / static_cast<double>(rows);
+}
+
+// A tree that does no better than the configuration that is best over the other rows makes way for
+// it: one leaf.
+void evaluate(const Lesson& problem, const SelectorOptions& options, std::size_t best_single,
+              LearnedSelector& selector) {
   const std::size_t wanted = std::clamp<std::size_t>(options.folds, 2, problem.rows());
   const std::vector<std::size_t> fold = outer_folds(problem, wanted);
   selector.folds = *std::max_element(fold.begin(), fold.end()) + 1;
-  selector.worst = 1;
+  HeldOut tree, single;
   double ratios = 0;
   std::size_t comparable = 0;
   for (std::size_t f = 0; f < selector.folds; ++f) {
@@ -63,22 +82,26 @@ void evaluate(const Lesson& problem, const SelectorOptions& options, LearnedSele
     for (std::size_t r = 0; r < problem.rows(); ++r) {
       if (fold[r] != f) continue;
       const std::size_t choice = grown.choose(problem.shapes[r]);
+      const std::size_t best = classes[best_class(problem, r, classes)];
       const double q = static_cast<double>(problem.q[r][choice]);
-      const double single = static_cast<double>(problem.q[r][classes.front()]);
-      selector.retained += q;
-      selector.single += single;
-      selector.worst = std::min(selector.worst, q);
-      if (classes[best_class(problem, r, classes)] == choice) selector.accuracy += 1;
-      if (single <= 0) continue;  // it fails here: no ratio
-      ratios += q / single;
+      const double usual = static_cast<double>(problem.q[r][classes.front()]);
+      tree.add(q, best == choice);
+      single.add(usual, best == classes.front());
+      if (usual <= 0) continue;  // it fails here: no ratio
+      ratios += q / usual;
       ++comparable;
     }
   }
-  const double rows = static_cast<double>(problem.rows());
-  selector.retained /= rows;
-  selector.single /= rows;
-  selector.accuracy /= rows;
+  const std::size_t rows = problem.rows();
+  selector.single = single.sum / static_cast<double>(rows);
   selector.against_single = comparable == 0 ? 0 : ratios / static_cast<double>(comparable);
+  tell(tree, rows, selector);
+  if (selector.against_single > 1 && selector.retained > selector.single) return;
+  tell(single, rows, selector);
+  selector.against_single = 1;
+  selector.classes = {best_single};
+  selector.exponents.clear();
+  selector.nodes = {TreeNode::class_leaf(0, selector.single, rows)};
 }
 
 // Keeps the features that the tree asks for.
@@ -150,7 +173,7 @@ LearnedSelector learn_one(const PerformanceTable& table, const Rows& sources, co
   }
   drop_unused_features(problem.inputs, selector);
   drop_unused_classes(selector);
-  if (cross_validate) evaluate(problem, options, selector);
+  if (cross_validate) evaluate(problem, options, problem.candidates[classes.front()], selector);
   return selector;
 }
 

@@ -37,7 +37,8 @@ struct LearnedSelector {
   double leaf_limit = 0;
 
   // On shapes that were left out, fold by fold, H and L chosen anew without them (over all devices:
-  // on devices that were left out).
+  // on devices that were left out). Where a tree was no better there than one configuration, it is
+  // one leaf with that, and this is what that does.
   std::size_t shapes = 0;
   std::size_t folds = 0;  // 0: not cross-validated
   double retained = 0;    // mean q of the chosen configuration: their DTPR

@@ -123,6 +123,28 @@ TEST_CASE("several devices have a selector each and one together, judged on devi
   CHECK(selectors[2].retained == 1);  // the boards are the same in all but name
 }
 
+TEST_CASE("a tree that is no better than one configuration on what was left out is that one") {
+  // What is best says nothing of other problems; one is nearly as good everywhere.
+  std::vector<History> histories = grid("Board One");
+  Random random(3);
+  for (History& history : histories) {
+    for (double& time : history.run_time) time = 1.5;
+    history.run_time[static_cast<std::size_t>(random.below(3))] = 1;
+    history.run_time[3] = 1.05;
+  }
+  const PerformanceTable table(pointers(histories));
+  const auto selectors = learn_selectors(table, {}, true);
+  REQUIRE(selectors.size() == 1);
+  const LearnedSelector& selector = selectors[0];
+  REQUIRE(selector.nodes.size() == 1);
+  REQUIRE(selector.classes.size() == 1);
+  CHECK(table.configurations()[selector.classes[0]][0] == 3);
+  CHECK(selector.retained == doctest::Approx(1 / 1.05).epsilon(1e-6));
+  CHECK(selector.worst == doctest::Approx(1 / 1.05).epsilon(1e-6));
+  CHECK(selector.single == selector.retained);
+  CHECK(selector.against_single == 1);
+}
+
 TEST_CASE("the tree that a model stores answers like the one that was learned") {
   const std::vector<History> histories = grid("Board One");
   LearnOptions options;
