@@ -222,7 +222,10 @@ std::vector<LearnedSelector> learn_selectors(const PerformanceTable& table,
     all.insert(all.end(), sources.begin(), sources.end());
     device_of.insert(device_of.end(), sources.size(), number++);
   }
-  if (number > 1) selectors.push_back(learn_one(table, all, device_of, options, cross_validate));
+  if (number < 2) return selectors;
+  // One leaf says no more than the portfolio, which knows what devices like the asking one prefer.
+  LearnedSelector together = learn_one(table, all, device_of, options, cross_validate);
+  if (together.nodes.size() > 1) selectors.push_back(std::move(together));
   return selectors;
 }
 

@@ -52,8 +52,9 @@ struct LearnedSelector {
 };
 
 // One for each device with enough shapes of as many dimensions; one over all if there are several
-// such. What is best at a shape is learned from the classes that were measured there; unmeasured
-// ones count with the shape's mean. `cross_validate` false leaves the quality 0. Deterministic.
+// such and it does better than one configuration. What is best at a shape is learned from the
+// classes that were measured there; unmeasured ones count with the shape's mean. `cross_validate`
+// false leaves the quality 0. Deterministic.
 std::vector<LearnedSelector> learn_selectors(const PerformanceTable& table,
                                              const SelectorOptions& options, bool cross_validate);
 
