@@ -10,12 +10,14 @@
 namespace idletune::detail {
 namespace {
 constexpr std::uint64_t kFirstDuel = 128;  // launches
+constexpr journal::Serial kNotYet = UINT64_MAX;
 }  // namespace
 
 void Publisher::adopt(ShapeTask& task, const Install& install, std::unique_ptr<Variant> variant) {
   // What was adopted had passed its checks at this shape.
   facts_.passed(task.facts(), install.configuration, task.slot.shape);
   const ShapeEvidence& evidence = task.search.evidence();
+  if (!install.recalled) task.adopted_by = kNotYet;
   publish(task, std::move(variant), evidence.as_now(install.at_first), install.setup);
   task.timed_alike = install.timed_alike;
   task.duel_interval = kFirstDuel;
@@ -34,6 +36,8 @@ void Publisher::adopt(ShapeTask& task, const Install& install, std::unique_ptr<V
   if (install.timed_alike) adoption.default_time = task.default_at_first();
   adoption.checked_seeds = 2;
   journal_.adopted(adoption);
+  task.adopted_by = task.kernel.offers_wait_for = journal_.sync_soon();
+  offer_what_is_kept(task.kernel);
 }
 
 void Publisher::publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanoseconds time,
@@ -128,8 +132,16 @@ void Publisher::stop_for_class(ShapeTask& task) {
   task.variants.publish(nullptr);
 }
 
+void Publisher::offer_what_is_kept(KernelTask& kernel) {
+  if (kernel.offers_wait_for == 0) return;
+  if (journal_.storage_status().ok() && !journal_.durable(kernel.offers_wait_for)) return;
+  kernel.offers_wait_for = 0;
+  offer_for_classes(kernel);
+}
+
 void Publisher::offer_for_classes(KernelTask& kernel) {
-  // Nothing announces them: without a trace a death in one would never be known.
+  // Nothing announces them: without a trace a death in one would never be known, nor without a record
+  // of what the trace names.
   const bool kept = !options_.state.empty() && journal_.storage_status().ok();
   if (kept && surroundings_.trace == nullptr) return;
   std::vector<ClassVariant> variants(ClassVariants::kMax);
@@ -138,6 +150,7 @@ void Publisher::offer_for_classes(KernelTask& kernel) {
     const Variant* adopted = task->variants.adopted();
     // What is prepared is its shape's own.
     if (adopted == nullptr || !adopted->plan.setup().empty()) continue;
+    if (kept && !journal_.durable(task->adopted_by)) continue;
     ClassVariant& variant = variants[count];
     variant.classes = facts_.classes(kernel.facts(), adopted->configuration);
     if (variant.classes.empty()) continue;

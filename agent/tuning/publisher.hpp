@@ -13,6 +13,8 @@ class Publisher : EnginePart {
 
   // Compares what is published with what may run, if that has changed, and corrects it.
   void republish(KernelTask& kernel);
+  // Classes run what was adopted once its record is on the medium.
+  void offer_what_is_kept(KernelTask& kernel);
   void adopt(ShapeTask& task, const Install& install, std::unique_ptr<Variant> variant);
   // `told`: to people. It may come back after some launches, in whatever session.
   void demote(ShapeTask& task, journal::DemotionReason why, const char* told);

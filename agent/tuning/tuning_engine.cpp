@@ -167,6 +167,7 @@ void TuningEngine::housekeeping() {
   follow_facts();
   for (const std::unique_ptr<KernelTask>& kernel : core_.kernels_) {
     kernel->state->look_at_trace();
+    publisher_.offer_what_is_kept(*kernel);
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
       production_.drain_tickets(*task);
       core_.accounts_.credit_launches(*task, core_.now());
