@@ -86,7 +86,7 @@ struct ShapeTask {
   // queue: for queues that tell no times.
   Nanoseconds least_saving{0};
   std::optional<Nanoseconds> compared_at;
-  journal::Serial adopted_by = 0;  // its classes run it once that is on the medium
+  journal::Serial adopted_by = 0;           // its classes run it once that is on the medium
   const Variant* launched_ahead = nullptr;  // by the tuner, on this shape; to be compared only
 
   // --- work in progress, and what it found ---
@@ -220,7 +220,7 @@ struct KernelTask {
   AuditTimes audit;
   std::uint64_t facts_followed = 0;  // the version of the facts that launches follow
   journal::Serial offers_wait_for = 0;
-  std::list<ShapeSlot*> leaving;     // slots that no lookup finds any more
+  std::list<ShapeSlot*> leaving;  // slots that no lookup finds any more
   std::optional<Lanes::Quiescence> since_leaving;
   Nanoseconds looked_for_unused{0};
   std::uint64_t unslotted_looked_at = 0;
