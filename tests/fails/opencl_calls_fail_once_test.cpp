@@ -346,7 +346,8 @@ bool live(const Part& part, int error, unsigned long n, Prepare prepare) {
 template <class Prepare>
 void live_through_each(const Part& part, Prepare prepare) {
   const bool every = std::getenv("IDLETUNE_EVERY_CALL") != nullptr;
-  const unsigned long step = part.is_long && !every ? 42 : part.is_long || !every ? 2 : 1;
+  const unsigned long all = part.is_long ? 2 : 1, some = part.is_long ? 42 : 2;
+  const unsigned long step = every ? all : some;
   for (const int error : {kOutOfResources, kNoMemory}) {
     unsigned long n = step > 1 && error == kNoMemory ? 2 : 1;
     while (live(part, error, n, prepare)) n += step;

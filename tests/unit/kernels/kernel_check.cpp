@@ -456,11 +456,9 @@ void check_every_value_on_tiny_shape(const KernelCheck& check) {
   std::vector<Shape> shapes{check.tiny};
   shapes.insert(shapes.end(), check.more_tiny.begin(), check.more_tiny.end());
   for (std::size_t i = 0; i < configurations.size(); ++i) {
-    if (!test::fewer_repeats()) {
-      check_configuration(check, subject, configurations[i], shapes);
-    } else {
-      check_configuration(check, subject, configurations[i], {shapes[i % shapes.size()]});
-    }
+    const std::vector<Shape> in_turn{shapes[i % shapes.size()]};
+    check_configuration(check, subject, configurations[i],
+                        test::fewer_repeats() ? in_turn : shapes);
   }
 }
 
