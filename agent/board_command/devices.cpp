@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "agent/api/back_end_options.hpp"
 #include "agent/board_command/verbs.hpp"
-#include "agent/src/back_end_options.hpp"
 
 namespace idletune::board {
 namespace {

@@ -5,11 +5,11 @@
 #include <csignal>
 #include <utility>
 
+#include "agent/api/back_end_options.hpp"
+#include "agent/api/foreground.hpp"
 #include "agent/board_command/lock_holder.hpp"
 #include "agent/board_command/verbs.hpp"
 #include "agent/signing/pushed_file.hpp"
-#include "agent/src/back_end_options.hpp"
-#include "agent/src/foreground.hpp"
 #include "models/core/problem_text.hpp"
 #include "models/package/kernel_package.hpp"
 

@@ -3,10 +3,10 @@
 #include <memory>
 #include <utility>
 
+#include "agent/api/agent_state.hpp"
+#include "agent/api/parameter_space.hpp"
 #include "agent/calls/called_device.hpp"
 #include "agent/launch/kernel_state.hpp"
-#include "agent/src/agent_state.hpp"
-#include "agent/src/parameter_space.hpp"
 #include "models/package/call_package.hpp"
 #include "models/package/kernel_package.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "agent/api/agent_state.hpp"
 #include "agent/signing/pushed_file.hpp"
-#include "agent/src/agent_state.hpp"
 
 namespace idletune::slots {
 namespace {

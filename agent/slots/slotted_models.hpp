@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "agent/api/agent_models.hpp"
 #include "agent/slots/slot_record.hpp"
-#include "agent/src/agent_models.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::slots {

@@ -1,6 +1,6 @@
 // The one interface of everything that learns from measurements: decision tree, random forest, k
 // nearest neighbours (this room; they also learn on the board), support vectors and perceptron
-// (models/learn; they learn on a host and predict anywhere).
+// (models/host/learn; they learn on a host and predict anywhere).
 #pragma once
 
 #include <cstddef>

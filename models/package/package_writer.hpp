@@ -10,7 +10,7 @@ namespace idletune::space {
 
 // Serialises everything but `contents.bytes` and the digests, which follow from the rest. The same
 // contents give the same bytes.
-// `operations` is what no board reads: see models/package/work.hpp; the constant 0: not known.
+// `operations` is what no board reads: see models/host/pack/work.hpp; the constant 0: not known.
 std::vector<std::uint8_t> write_package(const PackageContents& contents,
                                         const Expression& operations = Expression());
 

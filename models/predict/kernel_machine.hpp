@@ -1,4 +1,4 @@
-// Support vector machines, learned elsewhere (models/learn/support_vectors.hpp): predicting only.
+// Support vector machines, learned elsewhere (agent/host/lab/learners/support_vectors.hpp): predicting only.
 #pragma once
 
 #include <cstddef>

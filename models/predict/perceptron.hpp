@@ -1,4 +1,4 @@
-// Multilayer perceptrons, learned elsewhere (models/learn/perceptron_training.hpp): predicting
+// Multilayer perceptrons, learned elsewhere (agent/host/lab/learners/perceptron_training.hpp): predicting
 // only.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The matrix multiplications that the stub drivers can compute on the CPU: that of kernels/gemm,
-// with its eight arguments, and what kernels/sgemm does in one launch, on dense operands of one
+// with its eight arguments, and what kernels/blas/sgemm does in one launch, on dense operands of one
 // product.
 #pragma once
 

@@ -18,7 +18,7 @@
 #include <idletune/agent.hpp>
 #include <idletune/in_process.hpp>
 
-#include "models/package/pack.hpp"
+#include "models/host/pack/pack.hpp"
 #include "tests/bench/stub_cuda/stub_control.h"
 #include "tests/fails/failing_calls.hpp"
 #include "tests/fails/failing_drivers.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "models/host/space/expression_parser.hpp"
 #include "models/space/expression.hpp"
-#include "models/space/expression_parser.hpp"
 
 using namespace idletune;
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "models/history/history.hpp"
-#include "models/insight/fractions.hpp"
+#include "models/host/history/history.hpp"
+#include "models/host/insight/fractions.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto histories = idletune::read_histories(idletune::Bytes(data, size), "fuzz");

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/history/export.hpp"
-#include "models/history/import.hpp"
+#include "models/host/history/export.hpp"
+#include "models/host/history/import.hpp"
 
 namespace idletune::fuzz {
 

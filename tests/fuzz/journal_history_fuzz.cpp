@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "agent/explore/journal_history.hpp"
+#include "agent/host/explore/journal_history.hpp"
 #include "agent/journal/record.hpp"
-#include "models/insight/fractions.hpp"
+#include "models/host/insight/fractions.hpp"
 #include "tests/fuzz/import_checks.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "models/offload/profile.hpp"
+#include "models/host/offload/profile.hpp"
 
 using namespace idletune::offload;
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "models/offload/import_samples.hpp"
+#include "models/host/offload/import_samples.hpp"
 
 using namespace idletune;
 using namespace idletune::offload;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "agent/explore/shape_list.hpp"
+#include "agent/host/explore/shape_list.hpp"
 
 using namespace idletune;
 using namespace idletune::explore;

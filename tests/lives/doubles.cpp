@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/lab/replayed_trials.hpp"
+#include "agent/host/lab/replayed_trials.hpp"
 #include "tests/lives/draw.hpp"
 #include "tests/lives/simulation.hpp"
 

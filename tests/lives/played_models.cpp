@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent/src/agent_state.hpp"
+#include "agent/api/agent_state.hpp"
 #include "tests/unit/journal/folder_below.hpp"
 
 namespace idletune::lives {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "agent/api/agent_models.hpp"
 #include "agent/slots/slotted_models.hpp"
-#include "agent/src/agent_models.hpp"
 #include "tests/unit/journal/faulty_storage.hpp"
 
 namespace idletune::lives {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "agent/api/agent_state.hpp"
 #include "agent/calls/called_device.hpp"
-#include "agent/src/agent_state.hpp"
 #include "agent/tuning/background_loop.hpp"
 #include "models/package/captured_arguments.hpp"
 #include "models/package/kernel_package.hpp"

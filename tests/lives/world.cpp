@@ -7,9 +7,9 @@
 #include <tuple>
 #include <utility>
 
+#include "models/host/pack/pack.hpp"
 #include "models/package/call_package.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
 #include "models/space/product_space.hpp"
 #include "tests/lives/draw.hpp"
 #include "tests/unit/predict/model_builder.hpp"

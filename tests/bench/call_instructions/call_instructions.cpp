@@ -16,7 +16,7 @@
 
 #include "kernels/krylov/device_matrix.hpp"
 #include "kernels/krylov/device_vectors.hpp"
-#include "models/package/pack.hpp"
+#include "models/host/pack/pack.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/paths.hpp"
 

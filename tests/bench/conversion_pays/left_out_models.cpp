@@ -4,9 +4,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "models/history/history.hpp"
-#include "models/learn/model_contents.hpp"
-#include "models/learn/sparse_times.hpp"
+#include "models/host/history/history.hpp"
+#include "models/host/learn/model_contents.hpp"
+#include "models/host/learn/sparse_times.hpp"
 #include "models/predict/model_format.hpp"
 #include "models/schema/model_generated.h"
 #include "platform/os/storage.hpp"

@@ -10,7 +10,7 @@
 #include <idletune/product_times.hpp>
 
 #include "kernels/krylov/device_kernels.hpp"
-#include "models/learn/sparse_table.hpp"
+#include "models/host/learn/sparse_table.hpp"
 
 namespace idletune::bench {
 

@@ -17,7 +17,7 @@
 #include "kernels/krylov/product_choice.hpp"
 #include "kernels/krylov/sparse_matrix.hpp"
 #include "models/core/median.hpp"
-#include "models/history/compression.hpp"
+#include "models/host/history/compression.hpp"
 #include "tests/bench/conversion_pays/product_times_table.hpp"
 #include "tests/bench/required.hpp"
 

@@ -16,9 +16,9 @@
 #include <idletune/agent.hpp>
 #include <idletune/cuda.hpp>
 
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
 #include "platform/cuda/driver.hpp"
 #include "platform/cuda/nvrtc.hpp"
 #include "tests/bench/launch_cost/measurement.hpp"

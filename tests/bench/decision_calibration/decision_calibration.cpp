@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "agent/lab/held_out_model.hpp"
-#include "agent/lab/known_kernel.hpp"
-#include "agent/lab/regret/regret.hpp"
+#include "agent/host/lab/held_out_model.hpp"
+#include "agent/host/lab/known_kernel.hpp"
+#include "agent/host/lab/regret/regret.hpp"
 #include "agent/scheduler/nanoseconds.hpp"
 #include "agent/tuning/shape_search.hpp"
-#include "models/history/import.hpp"
+#include "models/host/history/import.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::bench {

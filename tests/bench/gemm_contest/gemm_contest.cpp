@@ -18,7 +18,7 @@
 #include <idletune/in_process.hpp>
 #include <idletune/learning.hpp>
 
-#include "agent/explore/shape_list.hpp"
+#include "agent/host/explore/shape_list.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/bench/gemm_contest/clblast_tuning.hpp"
 #include "tests/bench/gemm_contest/workplace.hpp"

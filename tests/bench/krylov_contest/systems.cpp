@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "kernels/krylov/matrix_market.hpp"
-#include "models/history/compression.hpp"
+#include "models/host/history/compression.hpp"
 #include "tests/bench/required.hpp"
 
 namespace idletune::bench {

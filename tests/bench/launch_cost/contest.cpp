@@ -7,9 +7,9 @@
 
 #include <idletune/opencl.hpp>
 
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
 #include "tests/bench/launch_cost/tuning_beside.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/paths.hpp"

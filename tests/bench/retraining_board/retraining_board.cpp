@@ -16,11 +16,11 @@
 #include <idletune/learning.hpp>
 #include <idletune/opencl.hpp>
 
-#include "agent/explore/shape_list.hpp"
+#include "agent/host/explore/shape_list.hpp"
 #include "agent/journal/journal.hpp"
 #include "agent/retraining/tree_retraining.hpp"
-#include "models/history/history.hpp"
-#include "models/learn/selection.hpp"
+#include "models/host/history/history.hpp"
+#include "models/host/learn/selection.hpp"
 #include "models/package/kernel_package.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/bench/required.hpp"

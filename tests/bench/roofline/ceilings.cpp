@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "models/package/portable_dialect.hpp"
+#include "models/host/pack/portable_dialect.hpp"
 #include "tests/bench/required.hpp"
 
 namespace idletune::bench {

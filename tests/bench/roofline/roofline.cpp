@@ -18,11 +18,11 @@
 #include <idletune/options.hpp>
 
 #include "agent/trial/trial_executor.hpp"
-#include "models/history/history.hpp"
+#include "models/host/history/history.hpp"
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/work.hpp"
+#include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
-#include "models/package/work.hpp"
-#include "models/package/xml.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/bench/roofline/ceilings.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/src/model_file.hpp"
+#include "agent/api/model_file.hpp"
 #include "models/core/median.hpp"
 #include "models/core/random.hpp"
 #include "models/predict/model.hpp"

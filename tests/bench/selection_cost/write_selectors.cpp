@@ -9,7 +9,7 @@
 
 #include "models/core/random.hpp"
 #include "models/forest/tree_trainer.hpp"
-#include "models/learn/selector_code.hpp"
+#include "models/host/learn/selector_code.hpp"
 #include "models/predict/selector.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/unit/predict/model_builder.hpp"

@@ -21,17 +21,17 @@
 
 #include <idletune/opencl.hpp>
 
-#include "agent/cli/matrix_description.hpp"
-#include "agent/cli/sparse_families.hpp"
-#include "agent/cli/sparse_problem.hpp"
+#include "agent/host/cli/matrix_description.hpp"
+#include "agent/host/cli/sparse_families.hpp"
+#include "agent/host/cli/sparse_problem.hpp"
 #include "kernels/krylov/device_matrix.hpp"
 #include "kernels/krylov/product_check.hpp"
 #include "models/core/median.hpp"
 #include "models/core/random.hpp"
-#include "models/history/history_builder.hpp"
+#include "models/host/history/history_builder.hpp"
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/bench/required.hpp"
 

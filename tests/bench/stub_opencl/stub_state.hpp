@@ -52,7 +52,7 @@ struct Object {
   std::vector<unsigned char> bytes;  // content of a buffer
   size_t origin = 0;                 // of a sub-buffer, in its parent
   bool is_gemm = false;              // of a kernel
-  bool is_sgemm = false;             // likewise, with the arguments of kernels/sgemm
+  bool is_sgemm = false;             // likewise, with the arguments of kernels/blas/sgemm
   bool is_scale = false;             // out = factor * in
   long run_ns = 0;                   // of an event: of what ran; 0: STUB_RUN_NS
   cl_uint argument_count = 0;        // of a kernel

@@ -2,8 +2,8 @@
 
 #include <idletune/options.hpp>
 
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/xml.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/paths.hpp"
 

@@ -13,8 +13,8 @@
 #include <idletune/in_process.hpp>
 
 #include "models/core/median.hpp"
-#include "models/package/kernel_description.hpp"
-#include "models/package/pack.hpp"
+#include "models/host/pack/kernel_description.hpp"
+#include "models/host/pack/pack.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/bench/tuning_loop/application.hpp"
 

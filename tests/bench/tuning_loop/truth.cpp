@@ -6,7 +6,7 @@
 
 #include "agent/trial/compiled_variants.hpp"
 #include "models/core/median.hpp"
-#include "models/history/history.hpp"
+#include "models/host/history/history.hpp"
 #include "models/package/kernel_package.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/bench/required.hpp"

@@ -18,7 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/core/median.hpp"
-#include "models/learn/learn.hpp"
+#include "models/host/learn/learn.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/bench/tuning_loop/application.hpp"

@@ -11,7 +11,7 @@ information  sklearn.metrics.mutual_info_score (converted to bits) between a par
              B bins, B the largest number with 16 B^2 <= n in [2, 32]; the i-th smallest of n is in bin
              floor(i B / n), equal times in the bin of the first of them; expected_mutual_information for its
              mean over permutations; mutual_info_score with failed-or-not for failures
-pruning      Olha et al. 2020, section 4; see models/insight/README.md for medians and emptied spaces
+pruning      Olha et al. 2020, section 4; see models/host/insight/README.md for medians and emptied spaces
 """
 import glob
 import gzip

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
 #include "tests/integration/cuda_compile/nvrtc.hpp"
 
 namespace {

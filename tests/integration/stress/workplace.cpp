@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "agent/journal/journal.hpp"
+#include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
 #include "platform/os/boot.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/unit/predict/model_builder.hpp"

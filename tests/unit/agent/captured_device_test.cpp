@@ -11,8 +11,8 @@
 #include <idletune/agent.hpp>
 #include <idletune/opencl.hpp>
 
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/xml.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/agent/watched_agent.hpp"
 #include "tests/unit/os/temporary_folder.hpp"

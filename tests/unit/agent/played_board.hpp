@@ -13,9 +13,9 @@
 
 #include <idletune/agent.hpp>
 
-#include "agent/lab/replayed_trials.hpp"
-#include "agent/lab/scripted_clock.hpp"
-#include "agent/src/agent_state.hpp"
+#include "agent/api/agent_state.hpp"
+#include "agent/host/lab/replayed_trials.hpp"
+#include "agent/host/lab/scripted_clock.hpp"
 #include "tests/unit/trial/fake_device.hpp"
 
 namespace idletune::test {

@@ -8,7 +8,7 @@
 
 #include <idletune/configuration.hpp>
 
-#include "agent/lab/replayed_trials.hpp"
+#include "agent/host/lab/replayed_trials.hpp"
 
 namespace idletune::test {
 

@@ -1,5 +1,5 @@
 // What `idletune decide --journal` says of a state folder against what the board says that has it.
-#include "agent/cli/recorded_board.hpp"
+#include "agent/host/cli/recorded_board.hpp"
 
 #include <doctest/doctest.h>
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/xml.hpp"
 #include "tests/paths.hpp"
 
 namespace idletune::test {

@@ -1,4 +1,4 @@
-#include "agent/cli/command_line.hpp"
+#include "agent/host/cli/command_line.hpp"
 
 #include <doctest/doctest.h>
 

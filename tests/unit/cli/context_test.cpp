@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "agent/cli/context.hpp"
+#include "agent/host/cli/context.hpp"
 
 using namespace idletune;
 using namespace idletune::cli;

@@ -1,4 +1,4 @@
-#include "agent/cli/interrupts.hpp"
+#include "agent/host/cli/interrupts.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "agent/cli/outputs.hpp"
+#include "agent/host/cli/outputs.hpp"
 
 #include <doctest/doctest.h>
 

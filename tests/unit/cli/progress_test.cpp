@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "agent/cli/progress.hpp"
+#include "agent/host/cli/progress.hpp"
 
 using namespace idletune::cli;
 using namespace std::chrono_literals;

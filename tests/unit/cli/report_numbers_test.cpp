@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "agent/cli/report/numbers.hpp"
+#include "agent/host/report/numbers.hpp"
 
 using namespace idletune::report;
 

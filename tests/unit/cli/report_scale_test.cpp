@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "agent/cli/report/scale.hpp"
+#include "agent/host/report/scale.hpp"
 
 using namespace idletune::report;
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "agent/cli/report/device_pairs.hpp"
-#include "agent/cli/report/study.hpp"
+#include "agent/host/report/device_pairs.hpp"
+#include "agent/host/report/study.hpp"
 
 using namespace idletune;
 using namespace idletune::report;

@@ -1,4 +1,4 @@
-#include "agent/cli/retrained_selection.hpp"
+#include "agent/host/cli/retrained_selection.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "agent/cli/slow_frames.hpp"
+#include "agent/host/cli/slow_frames.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "agent/cli/sparse_families.hpp"
+#include "agent/host/cli/sparse_families.hpp"
 
 #include <doctest/doctest.h>
 

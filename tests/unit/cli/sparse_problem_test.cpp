@@ -1,4 +1,4 @@
-#include "agent/cli/sparse_problem.hpp"
+#include "agent/host/cli/sparse_problem.hpp"
 
 #include <doctest/doctest.h>
 

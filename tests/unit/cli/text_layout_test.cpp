@@ -1,4 +1,4 @@
-#include "agent/cli/text_layout.hpp"
+#include "agent/host/cli/text_layout.hpp"
 
 #include <doctest/doctest.h>
 

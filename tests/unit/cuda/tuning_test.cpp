@@ -14,8 +14,8 @@
 #include "agent/trial/helper_trials.hpp"
 #include "agent/trial/in_process_trials.hpp"
 #include "agent/trial/limits.hpp"
+#include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 

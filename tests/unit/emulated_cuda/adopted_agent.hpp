@@ -14,8 +14,8 @@
 
 #include <idletune/agent.hpp>
 
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/xml.hpp"
 #include "platform/cuda/driver.hpp"
 #include "tests/unit/emulated_cuda/emulated_driver.hpp"
 #include "tests/unit/skip.hpp"

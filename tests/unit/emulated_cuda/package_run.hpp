@@ -13,9 +13,9 @@
 
 #include "agent/trial/step_programs.hpp"
 #include "agent/trial/tuning_data.hpp"
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/emulated_cuda/emulated_driver.hpp"
 

@@ -1,4 +1,4 @@
-#include "agent/explore/exploration.hpp"
+#include "agent/host/explore/exploration.hpp"
 
 #include <doctest/doctest.h>
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/learn/learn.hpp"
+#include "models/host/learn/learn.hpp"
 #include "tests/unit/explore/played_fleet.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 

@@ -1,11 +1,11 @@
-#include "agent/explore/history_of.hpp"
+#include "agent/host/explore/history_of.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "models/insight/fractions.hpp"
+#include "models/host/insight/fractions.hpp"
 #include "tests/unit/explore/scripted_runner.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 

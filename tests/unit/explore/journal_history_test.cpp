@@ -1,4 +1,4 @@
-#include "agent/explore/journal_history.hpp"
+#include "agent/host/explore/journal_history.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "agent/journal/journal.hpp"
-#include "models/insight/fractions.hpp"
-#include "models/learn/learn.hpp"
+#include "models/host/insight/fractions.hpp"
+#include "models/host/learn/learn.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/journal/faulty_storage.hpp"
 #include "tests/unit/os/temporary_folder.hpp"

@@ -1,4 +1,4 @@
-#include "agent/explore/listed_configurations.hpp"
+#include "agent/host/explore/listed_configurations.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "agent/explore/log.hpp"
+#include "agent/host/explore/log.hpp"
 
 #include <doctest/doctest.h>
 

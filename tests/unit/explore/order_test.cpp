@@ -1,10 +1,10 @@
-#include "agent/explore/order.hpp"
+#include "agent/host/explore/order.hpp"
 
 #include <doctest/doctest.h>
 
 #include <set>
 
-#include "models/package/pack.hpp"
+#include "models/host/pack/pack.hpp"
 #include "tests/unit/explore/scripted_runner.hpp"
 
 using namespace idletune;

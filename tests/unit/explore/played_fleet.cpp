@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "agent/explore/journal_history.hpp"
+#include "agent/host/explore/journal_history.hpp"
 #include "agent/journal/journal.hpp"
 #include "tests/unit/tuning/recorded_noise.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "models/history/history.hpp"
+#include "models/host/history/history.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 #include "tests/unit/journal/faulty_storage.hpp"

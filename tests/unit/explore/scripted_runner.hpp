@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "agent/explore/exploration.hpp"
-#include "agent/explore/history_of.hpp"
-#include "agent/explore/listed_configurations.hpp"
+#include "agent/host/explore/exploration.hpp"
+#include "agent/host/explore/history_of.hpp"
+#include "agent/host/explore/listed_configurations.hpp"
 #include "tests/unit/journal/faulty_storage.hpp"
 #include "tests/unit/trial/scale_kernel.hpp"
 

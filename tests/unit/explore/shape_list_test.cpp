@@ -1,4 +1,4 @@
-#include "agent/explore/shape_list.hpp"
+#include "agent/host/explore/shape_list.hpp"
 
 #include <doctest/doctest.h>
 

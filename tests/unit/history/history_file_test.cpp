@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "models/core/random.hpp"
-#include "models/history/history.hpp"
+#include "models/host/history/history.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 
 using namespace idletune;

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/history/import.hpp"
+#include "models/host/history/import.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 
 using namespace idletune;

@@ -5,8 +5,8 @@
 
 #include <doctest/doctest.h>
 
-#include "models/history/compression.hpp"
-#include "models/history/import.hpp"
+#include "models/host/history/compression.hpp"
+#include "models/host/history/import.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 
 using namespace idletune;

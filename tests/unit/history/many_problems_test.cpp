@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/history/import.hpp"
+#include "models/host/history/import.hpp"
 #include "models/schema/history_generated.h"
 #include "tests/unit/learn/feature_kernel.hpp"
 

@@ -13,7 +13,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/history/import.hpp"
+#include "models/host/history/import.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/skip.hpp"
 

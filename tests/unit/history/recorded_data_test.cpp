@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "models/history/export.hpp"
-#include "models/history/import.hpp"
+#include "models/host/history/export.hpp"
+#include "models/host/history/import.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 
 using namespace idletune;

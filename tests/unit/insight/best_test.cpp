@@ -1,4 +1,4 @@
-#include "models/insight/best.hpp"
+#include "models/host/insight/best.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "models/insight/chosen_member.hpp"
+#include "models/host/insight/chosen_member.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "models/insight/device_spaces.hpp"
-#include "models/insight/fractions.hpp"
+#include "models/host/insight/device_spaces.hpp"
+#include "models/host/insight/fractions.hpp"
 #include "tests/unit/insight/small_history.hpp"
 
 using namespace idletune;

@@ -1,4 +1,4 @@
-#include "models/insight/family_distance.hpp"
+#include "models/host/insight/family_distance.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,10 +6,10 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "models/history/import.hpp"
-#include "models/insight/fractions.hpp"
-#include "models/insight/steps.hpp"
-#include "models/learn/sample_quantiles.hpp"
+#include "models/host/history/import.hpp"
+#include "models/host/insight/fractions.hpp"
+#include "models/host/insight/steps.hpp"
+#include "models/host/learn/sample_quantiles.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 
 using namespace idletune;

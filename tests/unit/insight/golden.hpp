@@ -10,11 +10,11 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "models/history/import.hpp"
-#include "models/insight/fractions.hpp"
-#include "models/insight/importance.hpp"
-#include "models/insight/pruning.hpp"
-#include "models/insight/steps.hpp"
+#include "models/host/history/import.hpp"
+#include "models/host/insight/fractions.hpp"
+#include "models/host/insight/importance.hpp"
+#include "models/host/insight/pruning.hpp"
+#include "models/host/insight/steps.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 
 namespace idletune::test {

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/insight/importance.hpp"
+#include "models/host/insight/importance.hpp"
 #include "tests/unit/insight/small_history.hpp"
 
 using namespace idletune;

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/insight/pruning.hpp"
+#include "models/host/insight/pruning.hpp"
 #include "tests/unit/insight/small_history.hpp"
 
 using namespace idletune;

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/insight/published_fractions.hpp"
+#include "models/host/insight/published_fractions.hpp"
 
 using namespace idletune;
 

@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "models/core/random.hpp"
-#include "models/history/import.hpp"
-#include "models/insight/fractions.hpp"
+#include "models/host/history/import.hpp"
+#include "models/host/insight/fractions.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 #include "tests/unit/insight/small_history.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "models/history/history.hpp"
+#include "models/host/history/history.hpp"
 
 namespace idletune::test {
 

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "models/insight/steps.hpp"
-#include "models/insight/steps_prediction.hpp"
+#include "models/host/insight/steps.hpp"
+#include "models/host/insight/steps_prediction.hpp"
 
 using namespace idletune;
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/insight/steps.hpp"
+#include "models/host/insight/steps.hpp"
 
 using namespace idletune;
 

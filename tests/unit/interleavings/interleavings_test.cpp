@@ -11,8 +11,8 @@
 #include "agent/launch/kernel_state.hpp"
 #include "agent/launch/published_variants.hpp"
 #include "agent/launch/yield.hpp"
+#include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
 #include "tests/unit/interleavings/schedules.hpp"
 #include "tests/unit/launch/launch_only_device.hpp"
 

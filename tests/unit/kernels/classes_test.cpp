@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "models/core/random.hpp"
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
 #include "tests/paths.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "kernels/gemm/placed_product.hpp"
+#include "kernels/blas/placed_product.hpp"
 #include "models/core/random.hpp"
 
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gemm/package_bytes.hpp"
-#include "kernels/gemm/unpacked.hpp"
+#include "kernels/blas/package_bytes.hpp"
+#include "kernels/blas/unpacked.hpp"
 #include "models/core/random.hpp"
-#include "models/package/compressed.hpp"
+#include "models/host/pack/compressed.hpp"
 #include "models/package/kernel_package.hpp"
 
 using namespace idletune;

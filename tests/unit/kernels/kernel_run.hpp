@@ -17,9 +17,9 @@
 #include <idletune/opencl.hpp>
 
 #include "agent/trial/output_check.hpp"
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
 
 namespace idletune::kernel_tests {
 

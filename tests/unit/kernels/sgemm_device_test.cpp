@@ -1,4 +1,4 @@
-// kernels/sgemm, a family, on this machine's OpenCL device against double precision on the host:
+// kernels/blas/sgemm, a family, on this machine's OpenCL device against double precision on the host:
 // dense matrices as the tuner has them, and matrices that lie anywhere.
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// Faults in kernels/sgemm that each show in one configuration only: a trial of it must refuse it,
+// Faults in kernels/blas/sgemm that each show in one configuration only: a trial of it must refuse it,
 // on this machine's OpenCL device, whatever the other configurations do.
 #include <doctest/doctest.h>
 
@@ -220,7 +220,7 @@ Configuration configuration_of(const Space& space, const Configuration& start, c
 }
 
 KernelDescription described() {
-  auto description = read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/sgemm/sgemm.xml");
+  auto description = read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/blas/sgemm/sgemm.xml");
   REQUIRE_MESSAGE(description.ok(), description.status().to_string());
   return std::move(*description);
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/krylov/sparse_matrix.hpp"
-#include "models/history/compression.hpp"
+#include "models/host/history/compression.hpp"
 #include "tests/unit/krylov/matrices.hpp"
 
 namespace idletune::test {

@@ -9,7 +9,7 @@
 #include <idletune/krylov.hpp>
 #include <idletune/product_times.hpp>
 
-#include "models/learn/model_contents.hpp"
+#include "models/host/learn/model_contents.hpp"
 #include "models/predict/model_format.hpp"
 #include "models/schema/model_generated.h"
 #include "tests/unit/krylov/built_matrices.hpp"

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "agent/lab/annealing_searcher.hpp"
+#include "agent/host/lab/annealing_searcher.hpp"
 #include "models/space/product_space.hpp"
 #include "tests/unit/search/search_spaces.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <doctest/doctest.h>
 
-#include "agent/lab/compared_searchers.hpp"
-#include "models/learn/learners.hpp"
+#include "agent/host/lab/compared_searchers.hpp"
+#include "agent/host/lab/learners/learners.hpp"
 #include "tests/unit/search/search_spaces.hpp"
 
 using namespace idletune;

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "agent/lab/convergence.hpp"
+#include "agent/host/lab/convergence.hpp"
 #include "tests/unit/insight/small_history.hpp"
 
 using namespace idletune;

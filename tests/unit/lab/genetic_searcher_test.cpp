@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "agent/lab/genetic_searcher.hpp"
+#include "agent/host/lab/genetic_searcher.hpp"
 #include "agent/search/random_searcher.hpp"
 #include "tests/unit/search/search_spaces.hpp"
 

@@ -7,8 +7,8 @@
 
 #include <doctest/doctest.h>
 
-#include "agent/lab/iterml_searcher.hpp"
-#include "models/learn/learners.hpp"
+#include "agent/host/lab/iterml_searcher.hpp"
+#include "agent/host/lab/learners/learners.hpp"
 #include "tests/unit/search/search_spaces.hpp"
 
 using namespace idletune;

@@ -1,4 +1,4 @@
-#include "agent/lab/jobs.hpp"
+#include "agent/host/lab/jobs.hpp"
 
 #include <vector>
 

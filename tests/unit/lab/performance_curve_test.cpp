@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "agent/lab/performance_curve.hpp"
+#include "agent/host/lab/performance_curve.hpp"
 
 using namespace idletune;
 

@@ -6,10 +6,10 @@
 
 #include <idletune/learning.hpp>
 
-#include "agent/lab/regret/regret.hpp"
-#include "agent/lab/regret/regret_summary.hpp"
-#include "models/history/import.hpp"
-#include "models/learn/learn.hpp"
+#include "agent/host/lab/regret/regret.hpp"
+#include "agent/host/lab/regret/regret_summary.hpp"
+#include "models/host/history/import.hpp"
+#include "models/host/learn/learn.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 
 using namespace idletune;

@@ -1,4 +1,4 @@
-#include "agent/lab/replayed_trials.hpp"
+#include "agent/host/lab/replayed_trials.hpp"
 
 #include <doctest/doctest.h>
 

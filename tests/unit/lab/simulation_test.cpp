@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
 
-#include "agent/lab/simulation.hpp"
+#include "agent/host/lab/simulation.hpp"
 #include "models/devices/device_names.hpp"
-#include "models/history/import.hpp"
-#include "models/learn/learn.hpp"
+#include "models/host/history/import.hpp"
+#include "models/host/learn/learn.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 #include "tests/unit/search/line_history.hpp"
 

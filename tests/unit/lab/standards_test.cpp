@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "agent/lab/standards.hpp"
+#include "agent/host/lab/standards.hpp"
 #include "tests/unit/search/line_history.hpp"
 
 using namespace idletune;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "agent/launch/kernel_state.hpp"
+#include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
 #include "tests/unit/trial/fake_device.hpp"
 
 using namespace idletune;

@@ -6,11 +6,11 @@
 #include <thread>
 #include <vector>
 
-#include "agent/lab/scripted_clock.hpp"
+#include "agent/host/lab/scripted_clock.hpp"
 #include "agent/launch/kernel_state.hpp"
 #include "models/core/digest.hpp"
+#include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
 #include "tests/unit/launch/launch_only_device.hpp"
 
 using namespace idletune;

@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
 
 namespace idletune::test {
 

@@ -15,13 +15,13 @@
 #include <nlohmann/json.hpp>
 
 #include "models/core/random.hpp"
-#include "models/history/carried.hpp"
-#include "models/history/export.hpp"
-#include "models/history/import.hpp"
-#include "models/insight/fractions.hpp"
-#include "models/learn/learn.hpp"
-#include "models/learn/published_tree.hpp"
-#include "models/learn/selection.hpp"
+#include "models/host/history/carried.hpp"
+#include "models/host/history/export.hpp"
+#include "models/host/history/import.hpp"
+#include "models/host/insight/fractions.hpp"
+#include "models/host/learn/learn.hpp"
+#include "models/host/learn/published_tree.hpp"
+#include "models/host/learn/selection.hpp"
 #include "models/predict/model.hpp"
 #include "tests/unit/relations.hpp"
 

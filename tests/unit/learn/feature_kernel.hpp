@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/core/random.hpp"
-#include "models/history/history.hpp"
+#include "models/host/history/history.hpp"
 
 namespace idletune::test {
 

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "models/history/combine_repeats.hpp"
-#include "models/learn/learn.hpp"
+#include "models/host/history/combine_repeats.hpp"
+#include "models/host/learn/learn.hpp"
 #include "models/predict/model.hpp"
 
 using namespace idletune;

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/learn/learners.hpp"
+#include "agent/host/lab/learners/learners.hpp"
 #include "tests/unit/forest/golden_file.hpp"
 
 using namespace idletune;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/learn/sparse_table.hpp"
+#include "models/host/learn/sparse_table.hpp"
 
 namespace idletune::test {
 

@@ -1,8 +1,8 @@
-#include "models/learn/model_contents.hpp"
+#include "models/host/learn/model_contents.hpp"
 
 #include <doctest/doctest.h>
 
-#include "models/learn/provenance.hpp"
+#include "models/host/learn/provenance.hpp"
 #include "models/predict/model.hpp"
 #include "tests/unit/predict/model_builder.hpp"
 

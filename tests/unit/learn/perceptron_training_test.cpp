@@ -5,8 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "agent/host/lab/learners/perceptron_training.hpp"
 #include "models/core/random.hpp"
-#include "models/learn/perceptron_training.hpp"
 #include "tests/unit/forest/golden_file.hpp"
 
 using namespace idletune;

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/learn/learn.hpp"
-#include "models/learn/selector_code.hpp"
+#include "models/host/learn/learn.hpp"
+#include "models/host/learn/selector_code.hpp"
 #include "models/predict/model.hpp"
 #include "models/predict/model_format.hpp"
 #include "models/schema/model_generated.h"

@@ -1,4 +1,4 @@
-#include "models/learn/published.hpp"
+#include "models/host/learn/published.hpp"
 #include "models/devices/device_names.hpp"
 
 #include <cstdlib>
@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 #include <zlib.h>
 
-#include "models/learn/learn.hpp"
+#include "models/host/learn/learn.hpp"
 #include "models/predict/model.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/unit/skip.hpp"

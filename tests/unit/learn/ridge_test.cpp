@@ -1,4 +1,4 @@
-#include "models/learn/ridge.hpp"
+#include "models/host/learn/ridge.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "models/learn/sample_quantiles.hpp"
+#include "models/host/learn/sample_quantiles.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "models/learn/selection.hpp"
+#include "models/host/learn/selection.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <sstream>
 #include <string>
 
-#include "models/learn/published_tree.hpp"
-#include "models/learn/quality_forest.hpp"
+#include "models/host/learn/published_tree.hpp"
+#include "models/host/learn/quality_forest.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 
 using namespace idletune;

@@ -1,4 +1,4 @@
-#include "models/learn/shape_selector.hpp"
+#include "models/host/learn/shape_selector.hpp"
 
 #include <cmath>
 #include <limits>
@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 
 #include "models/core/random.hpp"
-#include "models/learn/learn.hpp"
-#include "models/learn/model_contents.hpp"
+#include "models/host/learn/learn.hpp"
+#include "models/host/learn/model_contents.hpp"
 #include "models/predict/model.hpp"
 
 using namespace idletune;

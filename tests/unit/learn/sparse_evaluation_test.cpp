@@ -1,4 +1,4 @@
-#include "models/learn/sparse_evaluation.hpp"
+#include "models/host/learn/sparse_evaluation.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "agent/host/lab/learners/sparse_as_published.hpp"
 #include "models/forest/tree_learners.hpp"
-#include "models/history/history_builder.hpp"
-#include "models/learn/sparse_as_published.hpp"
+#include "models/host/history/history_builder.hpp"
 #include "tests/unit/learn/made_products.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 #include <idletune/product_times.hpp>
 
-#include "models/learn/sparse_times.hpp"
+#include "models/host/learn/sparse_times.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "models/learn/model_contents.hpp"
+#include "models/host/learn/model_contents.hpp"
 #include "models/predict/model_format.hpp"
 #include "models/schema/model_generated.h"
 #include "tests/unit/learn/made_products.hpp"

@@ -1,4 +1,4 @@
-#include "models/learn/stepwise.hpp"
+#include "models/host/learn/stepwise.hpp"
 
 #include <cmath>
 #include <fstream>

@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include "agent/host/lab/learners/support_vectors.hpp"
 #include "models/core/random.hpp"
-#include "models/learn/support_vectors.hpp"
 #include "tests/unit/forest/golden_file.hpp"
 
 using namespace idletune;

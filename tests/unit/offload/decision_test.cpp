@@ -1,4 +1,4 @@
-#include "models/offload/decision.hpp"
+#include "models/host/offload/decision.hpp"
 
 #include <cmath>
 #include <string>
@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 
 #include "models/core/random.hpp"
-#include "models/learn/model_contents.hpp"
-#include "models/offload/stored_model.hpp"
+#include "models/host/learn/model_contents.hpp"
+#include "models/host/offload/stored_model.hpp"
 #include "models/predict/model.hpp"
 
 using namespace idletune;

@@ -1,4 +1,4 @@
-#include "models/offload/draws.hpp"
+#include "models/host/offload/draws.hpp"
 
 #include <cmath>
 #include <set>

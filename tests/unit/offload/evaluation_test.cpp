@@ -1,4 +1,4 @@
-#include "models/offload/evaluation.hpp"
+#include "models/host/offload/evaluation.hpp"
 
 #include <cmath>
 #include <set>
@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "models/core/random.hpp"
-#include "models/offload/new_device.hpp"
+#include "models/host/offload/new_device.hpp"
 
 using namespace idletune;
 using namespace idletune::offload;

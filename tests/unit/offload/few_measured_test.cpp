@@ -1,4 +1,4 @@
-#include "models/offload/few_measured.hpp"
+#include "models/host/offload/few_measured.hpp"
 
 #include <cmath>
 #include <string>

@@ -1,12 +1,12 @@
-#include "models/offload/import_samples.hpp"
+#include "models/host/offload/import_samples.hpp"
 
 #include <cmath>
 #include <string>
 
 #include <doctest/doctest.h>
 
-#include "models/history/comma_table.hpp"
-#include "models/offload/layer_features.hpp"
+#include "models/host/history/comma_table.hpp"
+#include "models/host/offload/layer_features.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 
 using namespace idletune;

@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "models/offload/import_samples.hpp"
-#include "models/offload/layer_features.hpp"
+#include "models/host/offload/import_samples.hpp"
+#include "models/host/offload/layer_features.hpp"
 
 using namespace idletune;
 using namespace idletune::offload;

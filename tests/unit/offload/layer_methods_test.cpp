@@ -1,11 +1,11 @@
-#include "models/offload/layer_methods.hpp"
+#include "models/host/offload/layer_methods.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "models/learn/quality_forest.hpp"
+#include "models/host/learn/quality_forest.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 
 using namespace idletune;

@@ -1,4 +1,4 @@
-#include "models/offload/layer_profiles.hpp"
+#include "models/host/offload/layer_profiles.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <iterator>
 #include <string>
 
-#include "models/history/compression.hpp"
-#include "models/offload/import_samples.hpp"
+#include "models/host/history/compression.hpp"
+#include "models/host/offload/import_samples.hpp"
 #include "tests/paths.hpp"
 
 namespace idletune::offload {

@@ -1,4 +1,4 @@
-#include "models/offload/analysis/loop_dependences.hpp"
+#include "models/host/offload/analysis/loop_dependences.hpp"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "models/offload/profile.hpp"
+#include "models/host/offload/profile.hpp"
 
 #include <limits>
 #include <numeric>
@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/offload/analysis/function_name.hpp"
+#include "models/host/offload/analysis/function_name.hpp"
 
 using namespace idletune;
 using namespace idletune::offload;

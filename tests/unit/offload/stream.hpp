@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/offload/analysis/analysis.hpp"
+#include "models/host/offload/analysis/analysis.hpp"
 
 namespace idletune::offload::test {
 

@@ -1,7 +1,7 @@
 // Features of streams whose dependences and mix of instructions have closed forms.
 #include <doctest/doctest.h>
 
-#include "models/offload/features.hpp"
+#include "models/host/offload/features.hpp"
 #include "tests/unit/offload/stream.hpp"
 
 namespace idletune::offload {

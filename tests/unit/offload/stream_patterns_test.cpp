@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "models/offload/analysis/footprint.hpp"
+#include "models/host/offload/analysis/footprint.hpp"
 #include "tests/unit/offload/stream.hpp"
 
 namespace idletune::offload {

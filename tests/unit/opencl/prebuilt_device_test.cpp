@@ -10,8 +10,8 @@
 #include <idletune/opencl.hpp>
 
 #include "agent/trial/compiled_variants.hpp"
+#include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
 #include "tests/unit/agent/tuned_packages.hpp"
 
 using namespace idletune;

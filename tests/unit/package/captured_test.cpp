@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "models/core/version.hpp"
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/xml.hpp"
 #include "models/package/captured_arguments.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
 #include "models/schema/kernel_generated.h"
 #include "tests/unit/package/package_bytes.hpp"
 #include "tests/unit/package/sealing.hpp"

@@ -1,4 +1,4 @@
-#include "models/package/family.hpp"
+#include "models/host/pack/family.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "models/package/family_xml.hpp"
+#include "models/host/pack/family_xml.hpp"
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
 #include "tests/paths.hpp"
 
 using namespace idletune;

@@ -1,4 +1,4 @@
-#include "models/package/pack.hpp"
+#include "models/host/pack/pack.hpp"
 #include "agent/launch/launch_table.hpp"
 
 #include <doctest/doctest.h>

@@ -1,11 +1,11 @@
-#include "models/package/portable_dialect.hpp"
+#include "models/host/pack/portable_dialect.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
+#include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
 
 namespace {
 

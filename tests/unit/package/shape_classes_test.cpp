@@ -1,8 +1,8 @@
 // Which shapes behave alike, as a package derives it.
 #include <doctest/doctest.h>
 
+#include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
 #include "tests/unit/package/sealing.hpp"
 
 using namespace idletune;

@@ -1,4 +1,4 @@
-#include "models/package/xml.hpp"
+#include "models/host/pack/xml.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,9 +8,9 @@
 #include <iterator>
 #include <string>
 
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/value_list.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
-#include "models/package/value_list.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/package/package_bytes.hpp"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "models/history/history.hpp"
+#include "models/host/history/history.hpp"
 
 namespace idletune::test {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "agent/cli/signing_keys.hpp"
+#include "agent/host/cli/signing_keys.hpp"
 #include "agent/signing/trailer.hpp"
 #include "tests/unit/repeats.hpp"
 #include "tests/unit/skip.hpp"

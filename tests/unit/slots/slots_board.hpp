@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/lab/scripted_clock.hpp"
+#include "agent/host/lab/scripted_clock.hpp"
 #include "agent/slots/slotted_models.hpp"
 #include "tests/unit/journal/folder_below.hpp"
 #include "tests/unit/journal/small_journal.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/package/kernel_description.hpp"
+#include "models/host/pack/kernel_description.hpp"
 
 namespace idletune::test {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "models/package/pack.hpp"
+#include "models/host/pack/pack.hpp"
 #include "tests/unit/skip.hpp"
 #include "tests/unit/space/clblast_gemm.hpp"
 

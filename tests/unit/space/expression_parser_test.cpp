@@ -1,4 +1,4 @@
-#include "models/space/expression_parser.hpp"
+#include "models/host/space/expression_parser.hpp"
 
 #include <doctest/doctest.h>
 

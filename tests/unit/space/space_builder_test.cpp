@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/core/random.hpp"
-#include "models/package/pack.hpp"
+#include "models/host/pack/pack.hpp"
 #include "models/space/space_data.hpp"
 #include "tests/unit/space/clblast_gemm.hpp"
 

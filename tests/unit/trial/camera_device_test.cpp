@@ -16,9 +16,9 @@
 #include <idletune/opencl.hpp>
 
 #include "agent/trial/trial_executor.hpp"
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
 #include "platform/opencl/loader.hpp"
 #include "tests/paths.hpp"
 

@@ -20,8 +20,8 @@
 
 #include "agent/trial/in_process_trials.hpp"
 #include "agent/trial/trial_wire.hpp"
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
+#include "models/host/pack/pack.hpp"
+#include "models/host/pack/xml.hpp"
 #include "platform/os/process.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/os/children.hpp"

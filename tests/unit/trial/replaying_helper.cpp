@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "agent/lab/replayed_trials.hpp"
-#include "agent/lab/scripted_clock.hpp"
+#include "agent/host/lab/replayed_trials.hpp"
+#include "agent/host/lab/scripted_clock.hpp"
 #include "agent/trial/helper_conversation.hpp"
 #include "models/package/kernel_package.hpp"
 #include "platform/os/process.hpp"

@@ -8,8 +8,8 @@
 #include <memory>
 #include <utility>
 
+#include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/package/pack.hpp"
 #include "tests/unit/trial/fake_device.hpp"
 
 namespace idletune::fake {

@@ -1,5 +1,5 @@
 // What a product with a sparse matrix is expected to take in each format, kernel and work group, by
-// how the matrix looks: a section of a model (models/learn/sparse_times.hpp writes it).
+// how the matrix looks: a section of a model (models/host/learn/sparse_times.hpp writes it).
 #pragma once
 
 #include <array>

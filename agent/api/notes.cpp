@@ -1,0 +1,41 @@
+#include <idletune/notes.hpp>
+
+#include "agent/api/agent_state.hpp"
+
+namespace idletune {
+namespace detail {
+
+class AgentNotes final : public Notes {
+ public:
+  explicit AgentNotes(AgentState& agent) : agent_(agent) {}
+  std::string noted(std::uint64_t digest) const override {
+    const MutexLock lock(agent_.mutex_);
+    const auto name = agent_.journal_->state().name(journal::NameKind::note, digest);
+    return name ? name->text : std::string();
+  }
+  void note(std::uint64_t digest, const std::string& text) override {
+    const MutexLock lock(agent_.mutex_);
+    agent_.journal_->named({journal::NameKind::note, digest, text});
+    due_ = 0;
+    agent_.engine_->begin_write();
+  }
+  bool synced() override {
+    if (!agent_.mutex_.try_lock()) return false;
+    const AdoptedLock lock(agent_.mutex_);
+    if (due_ == 0) due_ = agent_.journal_->sync_soon();
+    agent_.engine_->begin_write();
+    return agent_.journal_->durable(due_);
+  }
+
+ private:
+  AgentState& agent_;
+  journal::Serial due_ IDLETUNE_GUARDED_BY(agent_.mutex_) = 0;  // 0: nobody asked for a sync
+};
+
+}  // namespace detail
+
+std::unique_ptr<Notes> open_notes(Agent& agent) {
+  return std::make_unique<detail::AgentNotes>(*agent.state_);
+}
+
+}  // namespace idletune

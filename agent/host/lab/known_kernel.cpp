@@ -1,0 +1,54 @@
+#include "agent/host/lab/known_kernel.hpp"
+
+namespace idletune {
+namespace {
+
+// A parameter of the space with several values that no entry for the kernel has.
+std::string why_unknown(const Model& model, const History& history, const Space& space) {
+  for (const KernelKnowledge& kernel : model.kernels()) {
+    if (kernel.name() != history.kernel) continue;
+    for (std::size_t p = 0; p < space.parameter_count(); ++p) {
+      bool known = space.parameter_values(p).size() == 1;
+      for (std::size_t i = 0; i < kernel.parameter_count(); ++i)
+        known = known || kernel.parameter(i) == space.parameter_name(p);
+      if (!known) {
+        return "the model of " + history.kernel + " lacks parameter " +
+               std::string(space.parameter_name(p));
+      }
+    }
+  }
+  return "the model does not know " + history.kernel;
+}
+
+std::string named_inputs(const History& history) {
+  std::string names;
+  for (const std::string& name : history.inputs) names += (names.empty() ? "" : " ") + name;
+  return names;
+}
+
+}  // namespace
+
+KnownKernel known_kernel(const std::shared_ptr<const Model>& model, const History& history,
+                         const Space& space) {
+  KnownKernel known;
+  if (model == nullptr) {
+    known.no_first_pick = "there is no model";
+    return known;
+  }
+  known.model = KernelModel::of(model, history.kernel, space, named_inputs(history));
+  if (known.model == nullptr) {
+    known.no_first_pick = why_unknown(*model, history, space);
+    return known;
+  }
+  known.first_pick = first_pick_on(known.model.get(), history, space);
+  if (!known.first_pick) known.no_first_pick = "nothing that the model names is in this space";
+  return known;
+}
+
+std::optional<FirstPick> first_pick_on(const KernelModel* model, const History& history,
+                                       const Space& space) {
+  if (model == nullptr) return std::nullopt;
+  return first_pick(*model->knowledge, space, history.shape, history.device);
+}
+
+}  // namespace idletune

@@ -1,0 +1,100 @@
+#include "agent/host/report/device_pairs.hpp"
+
+#include "models/host/learn/performance_table.hpp"
+
+namespace idletune::report {
+namespace {
+
+// 1-based ranks; equal values share the mean of theirs.
+std::vector<double> ranks_of(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t last = first;
+    while (last < order.size() && values[order[last]] == values[order[first]]) ++last;
+    const double rank = static_cast<double>(first + last + 1) / 2;
+    for (std::size_t i = first; i < last; ++i) ranks[order[i]] = rank;
+    first = last;
+  }
+  return ranks;
+}
+
+double correlation(const std::vector<double>& x, const std::vector<double>& y) {
+  const double n = static_cast<double>(x.size());
+  const double mean_x = std::accumulate(x.begin(), x.end(), 0.0) / n;
+  const double mean_y = std::accumulate(y.begin(), y.end(), 0.0) / n;
+  double xx = 0;
+  double yy = 0;
+  double xy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - mean_x) * (x[i] - mean_x);
+    yy += (y[i] - mean_y) * (y[i] - mean_y);
+    xy += (x[i] - mean_x) * (y[i] - mean_y);
+  }
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : std::numeric_limits<double>::quiet_NaN();
+}
+
+double at_best_of(const std::vector<float>& from, const std::vector<float>& on) {
+  const auto best = std::max_element(from.begin(), from.end()) - from.begin();
+  return std::max(0.0, static_cast<double>(on[static_cast<std::size_t>(best)]));
+}
+
+DevicePair pair_of(const std::vector<float>& a, const std::vector<float>& b, double threshold) {
+  DevicePair pair;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] < 0 || b[i] < 0) continue;
+    const double x = static_cast<double>(a[i]);
+    const double y = static_cast<double>(b[i]);
+    if (x > 0 && y > 0) {
+      pair.points.push_back({x, y});
+    } else if (x > 0 || y > 0) {
+      ++pair.failed_on_one;
+    }
+    pair.good_on_first += x >= threshold ? 1 : 0;
+    pair.good_on_second += y >= threshold ? 1 : 0;
+    pair.good_on_both += x >= threshold && y >= threshold ? 1 : 0;
+  }
+  pair.ran_on_both = pair.points.size();
+  pair.rank_correlation = rank_correlation(pair.points);
+  pair.first_best_on_second = at_best_of(a, b);
+  pair.second_best_on_first = at_best_of(b, a);
+  return pair;
+}
+
+}  // namespace
+
+double rank_correlation(const std::vector<Point>& points) {
+  if (points.size() < 3) return std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> x;
+  std::vector<double> y;
+  for (const Point& point : points) {
+    x.push_back(point.x);
+    y.push_back(point.y);
+  }
+  return correlation(ranks_of(x), ranks_of(y));
+}
+
+std::vector<DevicePair> pairs_of(const Group& group, double threshold, std::size_t limit) {
+  std::vector<const History*> histories;
+  for (const Source& source : group.sources) histories.push_back(source.history);
+  const PerformanceTable table(histories);
+  std::vector<DevicePair> pairs;
+  // Every source of a group has something that ran and its own device: one source of the table
+  // each.
+  const auto& sources = table.sources();
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    for (std::size_t j = i + 1; j < sources.size(); ++j) {
+      if (pairs.size() == limit) return pairs;
+      DevicePair pair = pair_of(sources[i].relative, sources[j].relative, threshold);
+      pair.first = group.sources[i].device;
+      pair.second = group.sources[j].device;
+      pairs.push_back(std::move(pair));
+    }
+  }
+  return pairs;
+}
+
+}  // namespace idletune::report

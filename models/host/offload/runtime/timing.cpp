@@ -1,0 +1,76 @@
+// The runtime of a program whose regions are only timed.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "models/host/offload/runtime/settings.hpp"
+
+namespace {
+
+struct TimedRegion {
+  const char* name = nullptr;
+  std::uint64_t entries = 0;
+  std::int64_t nanoseconds = 0;
+  std::int64_t entered = 0;
+};
+
+std::int64_t now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
+}
+
+std::vector<TimedRegion>& regions() {
+  static auto& regions = *new std::vector<TimedRegion>;
+  return regions;
+}
+std::FILE* file = nullptr;
+std::string label;
+bool first = true;
+
+void write_regions() {
+  for (TimedRegion& region : regions()) {
+    if (region.entries == 0) continue;
+    std::fprintf(file, "%s{\"name\": \"%s\", \"label\": \"%s\", \"entries\": %llu, \"ms\": %.9g}",
+                 first ? "\n" : ",\n", region.name, label.c_str(),
+                 static_cast<unsigned long long>(region.entries),
+                 static_cast<double>(region.nanoseconds) / 1e6);
+    first = false;
+    region.entries = 0;
+    region.nanoseconds = 0;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+void idletune_register_timed(const char* name, const char* settings) {
+  if (file == nullptr) {
+    file = std::fopen(idletune::offload::setting(settings, "result").c_str(), "w");
+    if (file == nullptr) std::_Exit(97);
+    std::fprintf(file, "{\"regions\": [");
+    std::atexit([] {
+      write_regions();
+      std::fprintf(file, "],\n\"end\": \"finished\"}\n");
+      std::fclose(file);
+    });
+  }
+  regions().push_back({name, 0, 0, 0});
+}
+void idletune_enter(std::uint32_t region, const void*) {
+  ++regions()[region].entries;
+  regions()[region].entered = now();
+}
+void idletune_leave(std::uint32_t region) {
+  regions()[region].nanoseconds += now() - regions()[region].entered;
+}
+void idletune_thrown(std::uint32_t) {}
+void idletune_offload_label(const char* text) {
+  write_regions();
+  label = text;
+}
+}

@@ -1,0 +1,26 @@
+#include "models/host/offload/sample.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace idletune::offload {
+
+double Sample::best_gpu_ms() const {
+  double best = std::numeric_limits<double>::quiet_NaN();
+  for (const double ms : gpu_ms) best = std::fmin(best, ms);
+  return best;
+}
+
+SampleSet only_variant(const SampleSet& set, std::size_t variant) {
+  SampleSet one = set;
+  one.variants = {set.variants[variant]};
+  one.samples.clear();
+  for (const Sample& sample : set.samples) {
+    if (std::isnan(sample.gpu_ms[variant])) continue;
+    one.samples.push_back(sample);
+    one.samples.back().gpu_ms = {sample.gpu_ms[variant]};
+  }
+  return one;
+}
+
+}  // namespace idletune::offload

@@ -1,0 +1,57 @@
+#include "models/host/pack/portable_dialect.hpp"
+
+#include <cstddef>
+
+namespace idletune::space {
+namespace {
+
+// The end of the comment, string or character that begins at `at`; `at` itself where none does. Of
+// a comment to the end of the line the line's end is no part.
+std::size_t end_of_special(std::string_view text, std::size_t at) {
+  const std::string_view rest = text.substr(at);
+  if (rest.substr(0, 2) == "//") {
+    const std::size_t end = text.find('\n', at);
+    return end == std::string_view::npos ? text.size() : end;
+  }
+  if (rest.substr(0, 2) == "/*") {
+    const std::size_t end = text.find("*/", at + 2);
+    return end == std::string_view::npos ? text.size() : end + 2;
+  }
+  if (rest[0] != '"' && rest[0] != '\'') return at;
+  std::size_t end = at + 1;
+  while (end < text.size() && text[end] != rest[0] && text[end] != '\n') {
+    end += text[end] == '\\' ? 2 : 1;
+  }
+  return end < text.size() ? end + 1 : text.size();
+}
+
+}  // namespace
+
+std::string compact_source(std::string_view source) {
+  std::string text;
+  bool blank = false;  // one is due before what comes next on this line
+  for (std::size_t i = 0; i < source.size();) {
+    const char c = source[i];
+    const std::size_t end = end_of_special(source, i);
+    if (c == '\n') {
+      text += c;
+      blank = false;
+      ++i;
+    } else if (c == ' ' || c == '\t' || (end > i && c == '/')) {
+      blank = !text.empty() && text.back() != '\n';
+      const std::size_t next = end > i ? end : i + 1;
+      for (; i < next; ++i) {
+        if (source[i] == '\n') text += '\n';
+      }
+    } else {
+      if (blank) text += ' ';
+      blank = false;
+      const std::size_t next = end > i ? end : i + 1;
+      text += source.substr(i, next - i);
+      i = next;
+    }
+  }
+  return text;
+}
+
+}  // namespace idletune::space
