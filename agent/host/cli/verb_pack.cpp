@@ -301,7 +301,7 @@ void run(PackArguments& arguments, CliContext& context) {
   if (!package->space().indexed()) {
     context.warn(
         "the decision diagram exceeds --max-edges or its building limit; the package stores "
-        "constraints only (models/package/README.md says what that costs)");
+        "constraints only (models/package/format.md says what that costs)");
   }
   report(arguments, *package, taken, context);
 }
