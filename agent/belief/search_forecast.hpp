@@ -32,8 +32,8 @@ struct ForecastInput {
 
 // A race with an end: every try, made or to come, has a weight, and the best of all is among those
 // to come with their share of the weight. A win counts less the nearer it is to the end, which is
-// how far t_best probably lies below the fastest so far. Method and constants:
-// agent/belief/README.md. About 1.5 KiB, no allocation.
+// how far t_best probably lies below the fastest so far. Method: agent/belief/README.md; constants:
+// agent/constants.md. About 1.5 KiB, no allocation.
 class SearchForecast {
  public:
   static constexpr std::size_t kUpcoming = 64;  // entries; further ones count as uniform draws

@@ -16,7 +16,7 @@ namespace idletune {
 // m(e) is what history expects of the entry, u_d(e) how far source d deviates from that; a_d, the
 // effects h_p of single parameter values and the scale s are what this device's measurements tell.
 // So a device may lie between the historical ones, beyond them, or dislike a value that all of them
-// liked. Method and constants: agent/search/README.md.
+// liked. Method: agent/search/README.md; constants: agent/constants.md.
 //
 // Memory: 4 F^2 bytes for F <= kMaxFeatures inputs (some 10 to 64 KiB), and per entry 4 bytes per
 // source and one per parameter. A measurement costs F^2 multiplications, a prediction some 400.

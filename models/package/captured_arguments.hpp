@@ -1,5 +1,5 @@
 // Arguments that an application lent, for tuning on real data (*.itcapture). The page on the bytes
-// is models/package/README.md.
+// is models/package/format.md.
 #pragma once
 
 #include <cstddef>

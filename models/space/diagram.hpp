@@ -1,4 +1,4 @@
-// A decision diagram over value positions, read in place. models/package/README.md tells why and
+// A decision diagram over value positions, read in place. models/package/format.md tells why and
 // how.
 #pragma once
 
