@@ -2,6 +2,7 @@
 #include <thread>
 
 #include <idletune/agent.hpp>
+#include <idletune/events.hpp>
 #include <idletune/learning.hpp>
 #include <idletune/options.hpp>
 
@@ -103,6 +104,7 @@ class Demo {
     tuning.log = log_to_standard_error;
     tuning.model = options_.model;
     tuning.state = options_.state;
+    tuning.events = adoptions_.get();
     tuning_.emplace(must(Agent::open(tuning)));
     AgentOptions plain;
     plain.mode = Mode::off;
@@ -162,6 +164,8 @@ class Demo {
     auto times = must(application_->frame(kernel));
     launches_ += times.launches.size();
     phase.add(times);
+    played_.push_back(
+        {seconds_since(start_), milliseconds(times.busy), &kernel == &*tuned_kernel_});
   }
 
   void live_line() {
@@ -376,6 +380,13 @@ class Demo {
            {"on_p50", launch_us(tuned_, 0.5)},
            {"on_p99", launch_us(tuned_, 0.99)}}},
          {"frames", tuned_.busy.size()},
+         {"played",
+          list_of(played_, [](const Played& p) { return IDLETUNE_FIELDS(p, seconds, ms, tuned); })},
+         {"adopted",
+          list_of(adopted_,
+                  [](const Adopted& a) {
+                    return json{{"seconds", a.seconds}, {"shape", report::shape_object(a.shape)}};
+                  })},
          {"kernel_seconds_tuning", or_null(tuned, milliseconds(tuned_.total) / 1000)},
          {"kernel_seconds_never", or_null(tuned, never)},
          {"frame_ms",
@@ -392,11 +403,26 @@ class Demo {
          {"tuning_seconds", status.tuning_seconds}});
   }
 
+  // A frame, when it ended; an adoption, when launches began to use it.
+  struct Played {
+    double seconds, ms;
+    bool tuned;
+  };
+  struct Adopted {
+    double seconds;
+    Shape shape;
+  };
+
   DemoOptions options_;
   CliContext& context_;
   AgentOptions agent_options_;  // the user's words first, then the environment
   std::unique_ptr<Device> device_;
   std::unique_ptr<DemoApplication> application_;
+  Events adoptions_ = tell_events([this](const Event& event) {
+    if (event.kind == EventKind::adopted) adopted_.push_back({seconds_since(start_), event.shape});
+  });
+  std::vector<Adopted> adopted_;
+  std::vector<Played> played_;
   // The second agent never tunes: it is what the application would be without idletune.
   std::optional<Agent> tuning_, plain_;
   std::optional<TunedKernel> tuned_kernel_, plain_kernel_;
