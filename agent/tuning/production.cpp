@@ -223,9 +223,11 @@ void Production::charge_race(ShapeTask& task) {
   double worst = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
     const Variant& racer = task.variants.racer(i);
-    // What trials said of it says little of launches: it is charged when those were timed.
-    if (std::min(times.time(i), times.time(Race::kIncumbent)).count() == 0) continue;
-    const double loss = running * (times.ratio(i) - 1);
+    // What trials said of it says little of launches: it is charged when those were timed. Of what
+    // runs it has to do: launches of it may have no times for long, since its proof waits.
+    const bool alike = times.time(Race::kIncumbent).count() > 0;
+    if (times.time(i).count() == 0 || (!alike && running <= 0)) continue;
+    const double loss = alike ? running * (times.ratio(i) - 1) : real_ns(times.time(i)) - running;
     const std::uint64_t count = racer.trial_launches.exchange(0, std::memory_order_relaxed);
     if (task.race->trials[i] == nullptr) continue;  // the default: nothing is slower by it
     if (loss > 0) accounts_.launch_was_slower(task, from_ns(loss * static_cast<double>(count)));
