@@ -1,8 +1,11 @@
 #include "agent/search/searchers.hpp"
 
+#include <utility>
+
 #include "agent/search/learning_searcher.hpp"
 #include "agent/search/product_searcher.hpp"
 #include "agent/search/random_searcher.hpp"
+#include "agent/search/structured_start.hpp"
 
 namespace idletune {
 
@@ -15,11 +18,31 @@ std::unique_ptr<Searcher> make_learning_searcher(const Space& space,
   return std::unique_ptr<Searcher>(new LearningSearcher(space, options));
 }
 
-std::unique_ptr<Searcher> make_product_searcher(const Space& space, const KernelKnowledge* kernel,
-                                                const SearcherOptions& options) {
+namespace {
+
+std::unique_ptr<Searcher> guided_searcher(const Space& space, const KernelKnowledge* kernel,
+                                          const SearcherOptions& options) {
   if (kernel == nullptr && options.learner == nullptr) return make_random_searcher(space, options);
   if (kernel == nullptr) return make_learning_searcher(space, options);
   return std::unique_ptr<Searcher>(new ProductSearcher(space, *kernel, options));
+}
+
+}  // namespace
+
+bool begins_by_structure(const Space& space, const KernelKnowledge* kernel,
+                         const SearcherOptions& options) {
+  if (options.work_groups == nullptr) return false;
+  if (kernel == nullptr) return true;
+  const std::optional<FirstPick> pick =
+      first_pick(*kernel, space, options.shape, options.device, options.fallback);
+  return !pick || pick->quality >= PickQuality::other_kind;
+}
+
+std::unique_ptr<Searcher> make_product_searcher(const Space& space, const KernelKnowledge* kernel,
+                                                const SearcherOptions& options) {
+  std::unique_ptr<Searcher> guided = guided_searcher(space, kernel, options);
+  if (!begins_by_structure(space, kernel, options)) return guided;
+  return std::unique_ptr<Searcher>(new StructuredStart(space, std::move(guided), options));
 }
 
 }  // namespace idletune

@@ -14,6 +14,14 @@
 
 namespace idletune {
 
+// How wide a configuration's launches are, for who knows nothing else of a GPU.
+class WorkGroups {
+ public:
+  virtual ~WorkGroups() = default;
+  // Work items of a group, of the launch that has the fewest in one; 0: it cannot be launched.
+  virtual std::uint64_t items(const Configuration& configuration) const = 0;
+};
+
 struct SearcherOptions {
   std::uint64_t seed = 1;
   // Uniform draws skip the first `random_position` elements of the seeded permutation. A searcher
@@ -30,6 +38,9 @@ struct SearcherOptions {
   Shape shape;              // what is being tuned for, and
   std::string_view device;  // on what (for the first pick); may be empty
   const SearchLearner* learner = nullptr;  // null: none, and none is linked
+  // Of a GPU, to begin where a model knows no device of this kind; null: not known. Not owned; must
+  // outlive the searcher.
+  const WorkGroups* work_groups = nullptr;
 };
 
 // Uniform over the valid configurations, without repetition. The space must outlive the searcher.
@@ -39,6 +50,11 @@ std::unique_ptr<Searcher> make_random_searcher(const Space& space, const Searche
 // with the fixed share of uniform draws. The space must outlive the searcher.
 std::unique_ptr<Searcher> make_learning_searcher(const Space& space,
                                                  const SearcherOptions& options);
+
+// Whether the search begins by structure (structured_start.hpp), since neither `kernel` (may be
+// null) nor what was published knows a device of this kind.
+bool begins_by_structure(const Space& space, const KernelKnowledge* kernel,
+                         const SearcherOptions& options);
 
 // What ships: the model's first pick, then its portfolio, re-ranked with each measurement, then
 // more and more what the learner proposes, guided by history. A fixed share are uniform draws.

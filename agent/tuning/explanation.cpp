@@ -71,6 +71,7 @@ Explanation EngineExplanation::explain(const ShapeTask& task) const {
   text.running_text = to_text(kernel.package().space(), text.running);
   if (task.search.first_pick())
     text.first_pick_quality = pick_quality_name(task.search.first_pick()->quality);
+  if (task.search.begins_by_structure()) text.first_pick_quality = "structure";
   explain_figures(task, text);
   text.expected_launches = core_.expected_launches(task);
   text.quarantined = quarantined(task.kernel);

@@ -6,6 +6,7 @@
 #include <idletune/text.hpp>
 
 #include "agent/scheduler/nanoseconds.hpp"
+#include "agent/search/searchers.hpp"
 #include "models/core/digest.hpp"
 #include "models/core/lists.hpp"
 #include "models/core/order.hpp"
@@ -112,6 +113,33 @@ void Knowledge::record_names(const KernelPackage& package, const DeviceInfo& dev
   journal_.named({NameKind::kernel, package.digest(), std::move(text)});
 }
 
+namespace {
+
+// Work groups as a package plans them at a shape.
+class PlannedGroups final : public WorkGroups {
+ public:
+  // The package must outlive it.
+  PlannedGroups(const KernelPackage& package, const Shape& shape)
+      : package_(package), shape_(shape) {}
+  std::uint64_t items(const Configuration& configuration) const override {
+    LaunchPlan plan;
+    if (!package_.plan(shape_, configuration, plan).ok()) return 0;
+    std::uint64_t fewest = UINT64_MAX;
+    for (const PlannedStep& step : plan.steps()) {
+      std::uint64_t items = 1;
+      for (const std::size_t local : step.range.local) items *= local;
+      fewest = std::min(fewest, items);
+    }
+    return fewest;
+  }
+
+ private:
+  const KernelPackage& package_;
+  Shape shape_;
+};
+
+}  // namespace
+
 SearchSubject Knowledge::subject_of(const KernelState& kernel, const ShapeSlot& slot) const {
   SearchSubject subject;
   subject.space = &kernel.package().space();
@@ -125,6 +153,9 @@ SearchSubject Knowledge::subject_of(const KernelState& kernel, const ShapeSlot& 
   subject.target_ratio = options_.well_performing_ratio;
   subject.wanted_probability = options_.wanted_probability;
   subject.adoption_margin = options_.adoption_margin;
+  if (!kernel.device().info().is_cpu) {
+    subject.work_groups = std::make_shared<PlannedGroups>(kernel.package(), subject.shape);
+  }
   return subject;
 }
 

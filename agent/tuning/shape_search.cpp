@@ -43,6 +43,10 @@ void ShapeSearch::set_up_evidence() {
   if (knowledge == nullptr) return;
   evidence_.first_pick = idletune::first_pick(*knowledge, *subject_.space, subject_.shape,
                                               subject_.device, subject_.untuned);
+  // Then the search begins by structure.
+  const bool of_kind =
+      evidence_.first_pick && evidence_.first_pick->quality < PickQuality::other_kind;
+  if (subject_.work_groups != nullptr && !of_kind) evidence_.first_pick.reset();
   // Where it runs without tuning, the baseline tries it.
   evidence_.first_pick_tried = is_first_pick(subject_.untuned) && subject_.has_baseline;
 }
@@ -55,6 +59,7 @@ void ShapeSearch::set_up_searcher() {
   options.shape = subject_.shape;
   options.device = subject_.device;
   options.learner = subject_.learner;
+  options.work_groups = subject_.work_groups.get();
   searcher_ = make_product_searcher(*subject_.space, model_ ? model_->knowledge : nullptr, options);
   if (subject_.has_baseline) searcher_->exclude(subject_.untuned);
 }

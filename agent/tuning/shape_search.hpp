@@ -27,6 +27,8 @@
 
 namespace idletune {
 
+class WorkGroups;
+
 // What is searched for, and how; does not change. Space and learner are not owned and must outlive
 // the search.
 struct SearchSubject {
@@ -46,6 +48,7 @@ struct SearchSubject {
   double adoption_margin = kAdoptionMargin;
   // Of the whole space, where `space` lists only some of it; 0: it lists all.
   std::uint64_t valid_configurations = 0;
+  std::shared_ptr<const WorkGroups> work_groups;  // as in SearcherOptions; null: none
 };
 
 // What one step costs.
@@ -161,6 +164,10 @@ class ShapeSearch {
   const ShapeEvidence& evidence() const { return evidence_; }
   SearchOutlook outlook() const { return searcher_->outlook(); }
   const std::optional<FirstPick>& first_pick() const { return evidence_.first_pick; }
+  // Nothing is known of GPUs of that kind: the first steps are chosen by structure.
+  bool begins_by_structure() const {
+    return subject_.work_groups != nullptr && !evidence_.first_pick;
+  }
   bool is_first_pick(const Configuration& configuration) const;
   bool first_pick_left() const { return evidence_.first_pick && !evidence_.first_pick_tried; }
   Nanoseconds first_pick_time() const {

@@ -7,6 +7,7 @@
 #include <idletune/text.hpp>
 
 #include "models/core/digest.hpp"
+#include "models/devices/device_kind.hpp"
 #include "models/devices/device_names.hpp"
 #include "models/devices/source_affinity.hpp"
 #include "models/predict/model_format.hpp"
@@ -44,6 +45,7 @@ const char* pick_quality_name(PickQuality quality) {
     case PickQuality::nearest_shape: return "nearest_shape";
     case PickQuality::published: return "published";
     case PickQuality::other_device: return "other_device";
+    case PickQuality::other_kind: return "other_kind";
     case PickQuality::none: return "default";
   }
   return "default";
@@ -328,8 +330,17 @@ class BestPick {
   double distance_ = 0;
 };
 
+std::size_t count_of_other_kind(const KernelKnowledge& kernel, std::string_view device) {
+  const DeviceKind kind = device_kind(device);
+  std::size_t count = 0;
+  for (std::size_t d = 0; d < kernel.source_count(); ++d) {
+    if (of_other_kind(device_kind(kernel.source(d).device), kind)) ++count;
+  }
+  return count;
+}
+
 void offer_measured(const KernelKnowledge& kernel, const Shape& shape, std::string_view device,
-                    BestPick& picks) {
+                    PickQuality over_all, BestPick& picks) {
   for (std::size_t i = 0; i < kernel.first_pick_count(); ++i) {
     const KernelKnowledge::Pick pick = kernel.first_pick(i);
     const bool here =
@@ -340,7 +351,7 @@ void offer_measured(const KernelKnowledge& kernel, const Shape& shape, std::stri
     const double distance = pick.shape.size() == 0 || shape.size() == 0
                                 ? kAnyShapeDistance
                                 : shape_distance(pick.shape, shape);
-    const PickQuality quality = !here        ? PickQuality::other_device
+    const PickQuality quality = !here        ? over_all
                                 : same_shape ? PickQuality::exact
                                              : PickQuality::nearest_shape;
     picks.offer(pick.values, quality, distance, pick.expected);
@@ -348,23 +359,25 @@ void offer_measured(const KernelKnowledge& kernel, const Shape& shape, std::stri
 }
 
 // The entry of the portfolio that was best on the devices most like this one (the mean of q^4 under
-// source_affinity, over the sources at the nearest shape). Goes before picks over all devices alike
-// at the same distance.
+// source_affinity, over the sources of its kind at the nearest shape, or over all if none is of its
+// kind). Goes before picks over all devices alike at the same distance.
 void offer_by_affinity(const KernelKnowledge& kernel, const Shape& shape, std::string_view device,
-                       BestPick& picks) {
+                       bool knows_kind, BestPick& picks) {
   if (device.empty() || kernel.source_count() == 0) return;
-  const auto distance_to = [&](const Shape& other) {
-    return other.size() == 0 || shape.size() == 0 ? kAnyShapeDistance
-                                                  : shape_distance(other, shape);
+  const DeviceKind kind = device_kind(device);
+  const auto distance_to = [&](const HistoricalSource& source) {
+    if (knows_kind && of_other_kind(device_kind(source.device), kind)) return HUGE_VAL;
+    return source.shape.size() == 0 || shape.size() == 0 ? kAnyShapeDistance
+                                                         : shape_distance(source.shape, shape);
   };
   double nearest = kAnyShapeDistance;
   for (std::size_t d = 0; d < kernel.source_count(); ++d) {
-    nearest = std::min(nearest, distance_to(kernel.source(d).shape));
+    nearest = std::min(nearest, distance_to(kernel.source(d)));
   }
   std::vector<double> weights(kernel.source_count());
   for (std::size_t d = 0; d < weights.size(); ++d) {
     const HistoricalSource source = kernel.source(d);
-    weights[d] = distance_to(source.shape) <= nearest ? source_affinity(device, source.device) : 0;
+    weights[d] = distance_to(source) <= nearest ? source_affinity(device, source.device) : 0;
   }
   std::size_t best = kernel.portfolio_size();
   double best_value = 0;
@@ -388,12 +401,14 @@ void offer_by_affinity(const KernelKnowledge& kernel, const Shape& shape, std::s
     }
   }
   if (best < kernel.portfolio_size()) {
-    picks.offer(kernel.portfolio_values(best), PickQuality::other_device, nearest, best_expected);
+    picks.offer(kernel.portfolio_values(best),
+                knows_kind ? PickQuality::other_device : PickQuality::other_kind, nearest,
+                best_expected);
   }
 }
 
 void offer_selected(const KernelKnowledge& kernel, const Shape& shape, std::string_view device,
-                    BestPick& picks) {
+                    PickQuality over_all, BestPick& picks) {
   double inputs[kMaxDimensions + kMaxFeatures];
   const std::size_t count = shape.input_count();
   for (std::size_t i = 0; i < count; ++i) inputs[i] = shape.input(i);
@@ -403,8 +418,7 @@ void offer_selected(const KernelKnowledge& kernel, const Shape& shape, std::stri
     if ((!here && !selector.device.empty()) || !selector.covers({inputs, count})) continue;
     const SelectorView::Choice choice = selector.select({inputs, count});
     // Over all devices: after what is measured at this very shape.
-    picks.offer(selector.values(choice.number),
-                here ? PickQuality::selector : PickQuality::other_device,
+    picks.offer(selector.values(choice.number), here ? PickQuality::selector : over_all,
                 here ? 0 : std::numeric_limits<double>::min(), choice.expected);
   }
 }
@@ -439,9 +453,11 @@ std::optional<FirstPick> first_pick(const KernelKnowledge& kernel, const Space& 
   const SpaceMapping mapping(kernel, space, fallback);
   if (!mapping.possible()) return std::nullopt;
   BestPick picks(mapping);
-  offer_by_affinity(kernel, shape, device, picks);
-  offer_measured(kernel, shape, device, picks);
-  offer_selected(kernel, shape, device, picks);
+  const std::size_t others = count_of_other_kind(kernel, device);
+  const PickQuality over_all = others > 0 ? PickQuality::other_kind : PickQuality::other_device;
+  offer_by_affinity(kernel, shape, device, others < kernel.source_count(), picks);
+  offer_measured(kernel, shape, device, over_all, picks);
+  offer_selected(kernel, shape, device, over_all, picks);
   offer_published(kernel, device, picks);
   return picks.best();
 }

@@ -61,9 +61,10 @@ enum class PickQuality : std::uint8_t {
   nearest_shape = 2,  // this device, another shape
   published = 3,      // this device, published by others without times
   other_device = 4,   // other devices
-  none = 5            // nothing known: the kernel's default
+  other_kind = 5,     // devices of another kind: processors for a GPU, or the other way round
+  none = 6            // nothing known: the kernel's default
 };
-// "exact", "selector", "nearest_shape", "published", "other_device", "default".
+// "exact", "selector", "nearest_shape", "published", "other_device", "other_kind", "default".
 const char* pick_quality_name(PickQuality quality);
 
 // What is known about one kernel. Cheap to copy (a few pointers); valid as long as its Model lives.

@@ -6,6 +6,7 @@
 #include "agent/api/agent_state.hpp"
 #include "agent/host/cli/temporary_folder.hpp"
 #include "agent/journal/summary.hpp"
+#include "models/devices/device_kind.hpp"
 #include "models/package/kernel_package.hpp"
 
 namespace idletune::cli {
@@ -101,6 +102,7 @@ std::optional<DeviceInfo> device_of(const journal::State& state, const journal::
   }
   lines >> info.compute_units;
   info.driver = driver->text;
+  info.is_cpu = device_kind(info.name) == DeviceKind::processor;  // of which the keys say nothing
   const bool is_it = info.device_key() == trial.device && info.driver_key() == trial.driver;
   return is_it ? std::optional<DeviceInfo>(info) : std::nullopt;
 }

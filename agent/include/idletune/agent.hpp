@@ -42,7 +42,9 @@ struct Explanation {
   Configuration running;     // what launch() uses now
   std::string running_text;  // "MWG=64 NWG=32 ..."
   // What the model's first pick rests on: "exact", "selector", "nearest_shape", "published",
-  // "other_device"; empty: there is none.
+  // "other_device", "other_kind" (processors, for a GPU, or the other way round); "structure": on
+  // nothing, the first trials on a GPU are configurations that fill its warps; empty: there is
+  // none.
   std::string first_pick_quality;
   // Why the model says nothing of the kernel though it has one of that name: the names of the
   // problems that it was learned from, and of the kernel's. Empty: it does, or there is none.
