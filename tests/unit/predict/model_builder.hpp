@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -175,6 +176,15 @@ inline std::vector<std::uint8_t> build_model(const ModelContent& content) {
   const std::uint64_t digest =
       model_schema::content_digest(*model_schema::GetModelFile(draft.data()));
   return model_building::lay_out(content, content.right_digest ? digest : digest + 1);
+}
+
+// Whether it could be written.
+[[nodiscard]] inline bool write_model(const ModelContent& content, const std::string& path) {
+  const std::vector<std::uint8_t> bytes = build_model(content);
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  return file.good();
 }
 
 }  // namespace idletune::test

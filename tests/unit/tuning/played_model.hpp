@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,11 +59,7 @@ inline void write_played_model(const std::string& path) {
     }
   }
   content.picks = {{-1, {}, {8, 8}, 0.9f}};
-  const std::vector<std::uint8_t> bytes = build_model(content);
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  REQUIRE(file.good());
+  REQUIRE(write_model(content, path));
 }
 
 }  // namespace idletune::test
