@@ -6,10 +6,10 @@
 #include "agent/host/cli/known_kernels.hpp"
 #include "agent/host/cli/lab.hpp"
 #include "agent/host/cli/verbs.hpp"
+#include "agent/host/lab/steps/published_fractions.hpp"
 #include "agent/host/report/numbers.hpp"
 #include "models/core/median.hpp"
 #include "models/host/insight/fractions.hpp"
-#include "models/host/insight/published_fractions.hpp"
 #include "models/host/insight/steps.hpp"
 
 namespace idletune::cli {

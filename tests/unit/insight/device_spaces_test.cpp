@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "models/host/insight/device_spaces.hpp"
+#include "agent/host/lab/steps/device_spaces.hpp"
 #include "models/host/insight/fractions.hpp"
 #include "tests/unit/insight/small_history.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/host/insight/published_fractions.hpp"
+#include "agent/host/lab/steps/published_fractions.hpp"
 
 using namespace idletune;
 

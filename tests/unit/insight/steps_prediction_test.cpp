@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "agent/host/lab/steps/steps_prediction.hpp"
 #include "models/host/insight/steps.hpp"
-#include "models/host/insight/steps_prediction.hpp"
 
 using namespace idletune;
 

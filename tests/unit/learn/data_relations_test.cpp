@@ -14,13 +14,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "agent/host/lab/selection/published_tree.hpp"
 #include "models/core/random.hpp"
 #include "models/host/history/carried.hpp"
 #include "models/host/history/export.hpp"
 #include "models/host/history/import.hpp"
 #include "models/host/insight/fractions.hpp"
 #include "models/host/learn/learn.hpp"
-#include "models/host/learn/published_tree.hpp"
 #include "models/host/learn/selection.hpp"
 #include "models/predict/model.hpp"
 #include "tests/unit/relations.hpp"

@@ -9,8 +9,8 @@
 #include <sstream>
 #include <string>
 
-#include "models/host/learn/published_tree.hpp"
-#include "models/host/learn/quality_forest.hpp"
+#include "agent/host/lab/selection/published_tree.hpp"
+#include "agent/host/lab/selection/quality_forest.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 
 using namespace idletune;

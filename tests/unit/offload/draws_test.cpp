@@ -1,4 +1,4 @@
-#include "models/host/offload/draws.hpp"
+#include "agent/host/lab/offload/draws.hpp"
 
 #include <cmath>
 #include <set>

@@ -1,4 +1,4 @@
-#include "models/host/offload/evaluation.hpp"
+#include "agent/host/lab/offload/evaluation.hpp"
 
 #include <cmath>
 #include <set>
@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include "agent/host/lab/offload/new_device.hpp"
 #include "models/core/random.hpp"
-#include "models/host/offload/new_device.hpp"
 
 using namespace idletune;
 using namespace idletune::offload;

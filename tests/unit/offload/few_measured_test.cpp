@@ -1,4 +1,4 @@
-#include "models/host/offload/few_measured.hpp"
+#include "agent/host/lab/offload/few_measured.hpp"
 
 #include <cmath>
 #include <string>

@@ -1,11 +1,11 @@
-#include "models/host/offload/layer_methods.hpp"
+#include "agent/host/lab/selection/layer_methods.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "models/host/learn/quality_forest.hpp"
+#include "agent/host/lab/selection/quality_forest.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 
 using namespace idletune;

@@ -1,4 +1,4 @@
-#include "models/host/offload/new_device.hpp"
+#include "agent/host/lab/offload/new_device.hpp"
 
 #include <cmath>
 #include <limits>

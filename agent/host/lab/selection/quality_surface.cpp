@@ -1,4 +1,4 @@
-#include "models/host/learn/quality_surface.hpp"
+#include "agent/host/lab/selection/quality_surface.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "models/host/offload/layer_methods.hpp"
+#include "agent/host/lab/selection/layer_methods.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "models/host/insight/device_spaces.hpp"
+#include "agent/host/lab/steps/device_spaces.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -8,7 +8,7 @@
 
 #include <idletune/result.hpp>
 
-#include "models/host/learn/quality_forest.hpp"
+#include "agent/host/lab/selection/quality_forest.hpp"
 #include "models/host/learn/selection.hpp"
 
 namespace idletune::selection {

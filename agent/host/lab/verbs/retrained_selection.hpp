@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "models/host/learn/selection_evaluation.hpp"
+#include "agent/host/lab/selection/selection_evaluation.hpp"
 
 namespace idletune::cli {
 

@@ -1,4 +1,4 @@
-#include "agent/host/cli/retrained_selection.hpp"
+#include "agent/host/lab/verbs/retrained_selection.hpp"
 
 #include <algorithm>
 #include <utility>

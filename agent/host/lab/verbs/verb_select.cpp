@@ -4,11 +4,11 @@
 #include "agent/host/cli/explanation_output.hpp"
 #include "agent/host/cli/histories.hpp"
 #include "agent/host/cli/interrupts.hpp"
-#include "agent/host/cli/retrained_selection.hpp"
 #include "agent/host/cli/verbs.hpp"
-#include "models/host/learn/published_scores.hpp"
-#include "models/host/learn/published_tree.hpp"
-#include "models/host/offload/layer_methods.hpp"
+#include "agent/host/lab/selection/layer_methods.hpp"
+#include "agent/host/lab/selection/published_scores.hpp"
+#include "agent/host/lab/selection/published_tree.hpp"
+#include "agent/host/lab/verbs/retrained_selection.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {

@@ -1,9 +1,9 @@
 
 #include "agent/host/cli/explanation_output.hpp"
 #include "agent/host/cli/lab.hpp"
+#include "agent/host/lab/learners/sparse_evaluation.hpp"
 #include "models/forest/nearest_neighbors.hpp"
 #include "models/forest/tree_learners.hpp"
-#include "models/host/learn/sparse_evaluation.hpp"
 
 namespace idletune::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/host/learn/selection_evaluation.hpp"
+#include "agent/host/lab/selection/selection_evaluation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "models/host/learn/published_tree.hpp"
+#include "agent/host/lab/selection/published_tree.hpp"
 
 namespace idletune::selection {
 

@@ -1,4 +1,4 @@
-#include "models/host/insight/family_distance.hpp"
+#include "agent/host/lab/steps/family_distance.hpp"
 
 namespace idletune {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/host/learn/sparse_evaluation.hpp"
+#include "agent/host/lab/learners/sparse_evaluation.hpp"
 
 #include <algorithm>
 #include <array>

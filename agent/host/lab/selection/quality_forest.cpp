@@ -1,4 +1,4 @@
-#include "models/host/learn/quality_forest.hpp"
+#include "agent/host/lab/selection/quality_forest.hpp"
 
 #include <algorithm>
 #include <cmath>

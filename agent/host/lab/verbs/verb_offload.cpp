@@ -6,11 +6,11 @@
 #include "agent/host/cli/places.hpp"
 #include "agent/host/cli/progress.hpp"
 #include "agent/host/cli/verbs.hpp"
+#include "agent/host/lab/offload/draws.hpp"
+#include "agent/host/lab/offload/evaluation.hpp"
+#include "agent/host/lab/offload/few_measured.hpp"
+#include "agent/host/lab/offload/new_device.hpp"
 #include "agent/host/report/page.hpp"
-#include "models/host/offload/draws.hpp"
-#include "models/host/offload/evaluation.hpp"
-#include "models/host/offload/few_measured.hpp"
-#include "models/host/offload/new_device.hpp"
 
 namespace idletune::cli {
 

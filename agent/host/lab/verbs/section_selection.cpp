@@ -1,11 +1,11 @@
 // How well configurations are chosen by problem size, where a device was measured at several
 // problems.
 
+#include "agent/host/lab/selection/published_tree.hpp"
+#include "agent/host/lab/selection/selection_evaluation.hpp"
 #include "agent/host/report/numbers.hpp"
 #include "agent/host/report/plots.hpp"
 #include "agent/host/report/sections.hpp"
-#include "models/host/learn/published_tree.hpp"
-#include "models/host/learn/selection_evaluation.hpp"
 
 namespace idletune::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/host/learn/published_tree.hpp"
+#include "agent/host/lab/selection/published_tree.hpp"
 
 #include <algorithm>
 #include <cstdint>

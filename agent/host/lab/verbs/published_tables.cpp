@@ -2,7 +2,7 @@
 
 #include "agent/host/cli/lab.hpp"
 #include "agent/host/lab/learners/sparse_as_published.hpp"
-#include "models/host/learn/sparse_evaluation.hpp"
+#include "agent/host/lab/learners/sparse_evaluation.hpp"
 
 namespace idletune::cli {
 namespace {

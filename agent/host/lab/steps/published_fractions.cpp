@@ -1,4 +1,4 @@
-#include "models/host/insight/published_fractions.hpp"
+#include "agent/host/lab/steps/published_fractions.hpp"
 
 #include <cmath>
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "models/host/learn/quality_surface.hpp"
+#include "agent/host/lab/selection/quality_surface.hpp"
 #include "models/host/learn/selection.hpp"
 
 namespace idletune::selection {

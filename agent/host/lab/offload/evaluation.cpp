@@ -1,4 +1,4 @@
-#include "models/host/offload/evaluation.hpp"
+#include "agent/host/lab/offload/evaluation.hpp"
 
 #include <algorithm>
 #include <cmath>

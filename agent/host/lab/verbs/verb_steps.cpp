@@ -2,11 +2,11 @@
 
 #include "agent/host/cli/histories.hpp"
 #include "agent/host/lab/simulation.hpp"
+#include "agent/host/lab/steps/device_spaces.hpp"
+#include "agent/host/lab/steps/steps_prediction.hpp"
 #include "agent/host/report/numbers.hpp"
-#include "models/host/insight/device_spaces.hpp"
 #include "models/host/insight/fractions.hpp"
 #include "models/host/insight/steps.hpp"
-#include "models/host/insight/steps_prediction.hpp"
 
 namespace idletune::cli {
 
@@ -15,7 +15,7 @@ namespace {
 // Predictions are of the median.
 constexpr double kProbability = 0.5;
 
-struct Target {
+struct PredictedDevice {
   const DeviceSpace* entry = nullptr;
   SpaceOnDevice counts;
   double needed = 0;  // median of the replays
@@ -74,7 +74,7 @@ struct Score {
   }
 };
 
-json summary_of(const json& predictions, const std::vector<Target>& targets) {
+json summary_of(const json& predictions, const std::vector<PredictedDevice>& targets) {
   Score paper;
   Score ours;
   std::size_t covered = 0;
@@ -88,7 +88,8 @@ json summary_of(const json& predictions, const std::vector<Target>& targets) {
   const std::size_t count = predictions.size();
   if (count == 0) return {{"targets", 0}};
   std::map<std::size_t, std::vector<double>> by_space;
-  for (const Target& target : targets) by_space[target.entry->space].push_back(target.needed);
+  for (const PredictedDevice& target : targets)
+    by_space[target.entry->space].push_back(target.needed);
   std::size_t reachable = 0;
   for (const auto& [space, needed] : by_space) {
     if (needed.size() > 1) reachable += most_for_one_number(needed);
@@ -100,12 +101,13 @@ json summary_of(const json& predictions, const std::vector<Target>& targets) {
           {"one_number_per_space", static_cast<double>(reachable) / static_cast<double>(count)}};
 }
 
-json steps_predictions(const std::vector<Target>& targets, const PredictionOptions& options) {
+json steps_predictions(const std::vector<PredictedDevice>& targets,
+                       const PredictionOptions& options) {
   json predictions = json::array();
   json alone = json::array();
-  for (const Target& target : targets) {
+  for (const PredictedDevice& target : targets) {
     std::vector<SpaceOnDevice> others;
-    for (const Target& other : targets) {
+    for (const PredictedDevice& other : targets) {
       if (&other != &target && other.entry->space == target.entry->space)
         others.push_back(other.counts);
     }
@@ -177,15 +179,16 @@ void report_steps_predictions(const std::vector<History>& histories,
   // What is kept of a part outlives this function.
   const auto entries =
       std::make_shared<const std::vector<DeviceSpace>>(device_spaces(pointers_to(histories)));
-  std::vector<Target> targets;
-  const auto answer = [entries, options, &context](const std::vector<Target>& of, bool complete) {
+  std::vector<PredictedDevice> targets;
+  const auto answer = [entries, options, &context](const std::vector<PredictedDevice>& of,
+                                                   bool complete) {
     json report = steps_predictions(of, options);
     report["complete"] = complete;
     if (context.json()) return context.print_json(report);
     print_steps_predictions(report, context);
   };
   for (const DeviceSpace& entry : *entries) {
-    Target target;
+    PredictedDevice target;
     target.entry = &entry;
     const PerformanceDistribution distribution = distribution_of(entry.history);
     target.counts = {entry.history.device, distribution.valid,

@@ -1,10 +1,10 @@
-#include "models/host/insight/steps_prediction.hpp"
+#include "agent/host/lab/steps/steps_prediction.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "models/host/insight/family_distance.hpp"
-#include "models/host/insight/published_fractions.hpp"
+#include "agent/host/lab/steps/family_distance.hpp"
+#include "agent/host/lab/steps/published_fractions.hpp"
 #include "models/host/insight/steps.hpp"
 
 namespace idletune {
