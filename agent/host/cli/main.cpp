@@ -1,6 +1,7 @@
 // The `idletune` command: reads the command line and runs one verb.
 
 #include "agent/host/cli/interrupts.hpp"
+#include "agent/host/cli/lab.hpp"
 #include "agent/host/cli/verbs.hpp"
 
 namespace {
@@ -14,11 +15,10 @@ void add_verbs(CommandLine& line, CliContext& context) {
   using namespace idletune::cli;
   line.begin_group("See it work");
   add_demo_verb(line, context);
-  line.begin_group("Describe a kernel");
+  line.begin_group("Describe a kernel and measure it");
   add_devices_verb(line, context);
   add_space_verb(line, context);
   add_pack_verb(line, context);
-  line.begin_group("Measure it");
   add_explore_verb(line, context);
   add_capture_verb(line, context);
   add_tune_verb(line, context);
@@ -32,27 +32,23 @@ void add_verbs(CommandLine& line, CliContext& context) {
   add_prune_verb(line, context);
   line.begin_group("Learn for boards that nobody has measured");
   add_learn_verb(line, context);
-  add_select_verb(line, context);
   add_decide_verb(line, context);
-  add_simulate_verb(line, context);
-  add_regret_verb(line, context);
   line.begin_group("Bring it to boards");
   add_key_verb(line, context);
   add_sign_verb(line, context);
   add_verify_verb(line, context);
   add_push_verb(line, context);
   add_pull_verb(line, context);
-  line.begin_group("Solve with it");
-  add_solve_verb(line, context);
-  line.begin_group("Before there is a kernel");
-  Verb offload = line.add_verb("offload", "predicts from CPU code whether a GPU kernel would pay");
-  add_offload_profile_verb(offload, context);
-  add_offload_learn_verb(offload, context);
-  add_offload_evaluate_verb(offload, context);
-  add_offload_decide_verb(offload, context);
   line.begin_group("Look into files and boards");
   add_explain_verb(line, context);
   add_inspect_verb(line, context);
+  line.begin_group("Beside tuning");
+  add_solve_verb(line, context);
+  Verb offload = line.add_verb("offload", "predicts from CPU code whether a GPU kernel would pay");
+  add_offload_profile_verb(offload, context);
+  add_offload_learn_verb(offload, context);
+  add_offload_decide_verb(offload, context);
+  add_lab_verb(line, context);
 }
 
 // Before the command line was read: a failure of reading it is told as JSON, too.

@@ -1,6 +1,5 @@
 #include "agent/host/cli/offload_samples.hpp"
 
-#include "agent/host/cli/lab.hpp"
 #include "agent/host/cli/places.hpp"
 #include "models/host/history/compression.hpp"
 #include "models/host/offload/import_samples.hpp"
@@ -154,24 +153,22 @@ Result<offload::SampleSet> read_samples(const SampleFiles& files) {
   return one;
 }
 
-std::vector<Argument> add_learner_options(Verb& verb, LearnerArguments& arguments, bool stored) {
-  const std::string learners =
-      "published (stepwise regressions of time per operation), logarithm (the same of the "
-      "speed-up's logarithm)";
+std::vector<Argument> add_learner_options(Verb& verb, LearnerArguments& arguments,
+                                          const std::vector<std::string>& others) {
   std::vector<std::string> names{"published", "logarithm", "forest"};
-  if (!stored) names.emplace_back("svr");
+  names.insert(names.end(), others.begin(), others.end());
   const std::vector<Argument> options{
       verb.option("--learner", arguments.method,
-                  learners + (stored ? " or forest" : ", forest, or svr (lab)"))
+                  "published (stepwise regressions of time per operation), logarithm (the same of "
+                  "the speed-up's logarithm), " +
+                      listed(std::vector<std::string>(names.begin() + 2, names.end())))
           .one_of(names),
       verb.flag("--no-cpu-time", arguments.no_cpu_time, "The CPU's time is no feature"),
       verb.option("--models", arguments.models,
                   "Regressions of an ensemble, or trees of a forest, which has 256 at most")
           .between(1, 1000)
           .acts("with --learner forest up to 256",
-                [&arguments] { return arguments.method != "forest" || arguments.models <= 256; })
-          .acts("with another learner than svr",
-                [&arguments] { return arguments.method != "svr"; })};
+                [&arguments] { return arguments.method != "forest" || arguments.models <= 256; })};
   verb.option("--seed", arguments.seed, "Of everything random");
   return options;
 }
@@ -182,7 +179,6 @@ offload::SpeedupOptions speedup_options(const LearnerArguments& arguments) {
   options.cpu_time = !arguments.no_cpu_time;
   options.models = static_cast<std::size_t>(arguments.models);
   options.seed = arguments.seed;
-  options.make_other = make_lab_learner;
   return options;
 }
 

@@ -31,10 +31,10 @@ struct LearnerArguments {
   std::uint64_t models = 100;
   std::uint64_t seed = 1;
 };
-// `stored`: those that a model can hold.
-// Returns those that say how it is learned: all but the seed.
+// `others`: names of learners besides those that a model can hold. Returns the options that say how
+// it is learned: all but the seed.
 std::vector<Argument> add_learner_options(Verb& verb, LearnerArguments& arguments,
-                                          bool stored = false);
+                                          const std::vector<std::string>& others = {});
 offload::SpeedupOptions speedup_options(const LearnerArguments& arguments);
 
 // Errors: those of read_file() and of read_offload_model().

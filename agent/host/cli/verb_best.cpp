@@ -147,8 +147,8 @@ void run_best(const BestArguments& arguments, CliContext& context) {
 
 void add_best_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<BestArguments>();
-  Verb verb = line.add_verb(
-      "best", "tells which configurations are fastest, and how they rank on other devices");
+  Verb verb =
+      line.add_verb("best", "tells which configurations are fastest, here and on other devices");
   verb.required("histories", arguments->histories,
                 "Histories (.ithistory, or what import reads), or folders of them; those of one "
                 "kernel and shape are each other's other devices");

@@ -333,9 +333,8 @@ void add_output_options(Verb verb, ExploreArguments& arguments) {
 
 void add_explore_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ExploreArguments>();
-  Verb verb = line.add_verb(
-      "explore",
-      "measures a tuning space into a history; whatever ends it, the same command goes on");
+  Verb verb =
+      line.add_verb("explore", "measures a tuning space into a history; called again, it goes on");
   verb.required("kernel", arguments->kernel, "Kernel package or description");
   verb.option("--shape SHAPE", arguments->shapes,
               "Problem size, such as 256,256,256; features behind a colon, such as 4096,65536:16. "

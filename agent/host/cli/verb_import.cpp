@@ -160,12 +160,11 @@ class Import {
 void add_import_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ImportArguments>();
   Verb verb =
-      line.add_verb("import",
-                    "turns other tuners' results, and what boards measured, into histories; a file "
-                    "that cannot be read is named, the others are imported");
+      line.add_verb("import", "turns other tuners' results and boards' journals into histories");
   verb.required("files", arguments->files,
                 "Kernel Tuner caches, T4 results, KTT results (JSON, XML), CLBlast tuner results, "
-                "also .gz; state folders of boards, or their journals");
+                "also .gz; state folders of boards, or their journals. One that cannot be read is "
+                "named, and the others are imported");
   verb.required("-o,--output", arguments->folder, "Folder for the histories; made if missing")
       .writes_below(/*replaces=*/true);
   verb.option("--kernel NAME", arguments->options.kernel,

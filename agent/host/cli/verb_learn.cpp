@@ -2,7 +2,6 @@
 #include <ctime>
 
 #include "agent/host/cli/histories.hpp"
-#include "agent/host/cli/lab.hpp"
 #include "agent/host/cli/progress.hpp"
 #include "agent/host/cli/verbs.hpp"
 #include "agent/host/report/numbers.hpp"
@@ -29,7 +28,6 @@ struct LearnArguments {
   bool no_selector = false;
   bool plain_features = false;
   bool merge = false;
-  bool as_published = false;
   bool emulated = false;
   std::string published;
   std::string published_kernel = "Xgemm=gemm";
@@ -192,31 +190,21 @@ void run_merge(const LearnArguments& arguments, CliContext& context) {
 }
 
 void print_for_programs(const LearnedModel& model, const LearnArguments& arguments,
-                        const std::vector<const History*>& histories, CliContext& context) {
+                        CliContext& context) {
   const json kernels = list_of(model.kernels, [](const LearnedKernel& kernel) {
     return joined(IDLETUNE_FIELDS(kernel, kernel, devices, bytes, configurations, portfolio,
                                   published, dropped),
                   {{"selectors", selectors_of(kernel)}, {"quality", quality_of(kernel)}});
   });
-  context.print_json(
-      {{"kernels", kernels},
-       {"model", arguments.output},
-       {"bytes", model.bytes.size()},
-       {"products",
-        arguments.no_cross_validation ? json(nullptr) : report_choices(histories, context)},
-       {"warnings", model.warnings}});
-}
-
-void print_as_published(const std::vector<const History*>& histories, CliContext& context) {
-  const auto report = must(report_as_published(histories, context));
-  if (context.json()) context.print_json({{"as_published", report}});
+  context.print_json({{"kernels", kernels},
+                      {"model", arguments.output},
+                      {"bytes", model.bytes.size()},
+                      {"warnings", model.warnings}});
 }
 
 void run_learn(LearnArguments& arguments, CliContext& context) {
   if (arguments.histories.empty() && (arguments.merge || arguments.published.empty()))
     return context.used_wrongly("expected histories, models with --merge, or --published");
-  if (arguments.output.empty() != arguments.as_published)
-    return context.used_wrongly("expected --output, or --as-published alone");
   if (arguments.merge) return run_merge(arguments, context);
   LearnOptions& options = arguments.options;
   if (options.generation == 0) options.generation = 1;
@@ -240,23 +228,16 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
     }
   }
   progress.update(read, "training");
-  const std::vector<const History*> pointers = pointers_to(histories);
-  if (arguments.as_published) return print_as_published(pointers, context);
-  const auto model = must(learn(pointers, options));
+  const auto model = must(learn(pointers_to(histories), options));
   const bool written = write_outputs(arguments, model.bytes, context);
-  if (!context.json()) {
-    for (const std::string& warning : model.warnings) context.warn(warning);
-    print_readable(model, arguments, written, context);
-    if (!arguments.no_cross_validation) report_choices(pointers, context);
-    return;
-  }
-  print_for_programs(model, arguments, pointers, context);
+  if (context.json()) return print_for_programs(model, arguments, context);
+  for (const std::string& warning : model.warnings) context.warn(warning);
+  print_readable(model, arguments, written, context);
 }
 
-// These options are about learning: neither models are put together, nor what was published told.
+// These options are about learning, not about putting models together.
 Argument of_learning(Argument option, const LearnArguments& arguments) {
-  return option.acts("where a model is learned",
-                     [&arguments] { return !arguments.merge && !arguments.as_published; });
+  return option.acts("where a model is learned", [&arguments] { return !arguments.merge; });
 }
 
 Argument of_selectors(Argument option, const LearnArguments& arguments) {
@@ -291,8 +272,7 @@ void add_selector_options(Verb verb, LearnArguments& arguments) {
   of_learning(verb.flag("--no-selector", arguments.no_selector, "Learn no selection by shape"),
               arguments);
   verb.option("--emit-cpp", arguments.code, "Write the selectors as a C++17 header, too")
-      .writes(FileKind::code)
-      .acts("where a model is written", [&arguments] { return !arguments.as_published; });
+      .writes(FileKind::code);
 }
 
 void add_published_options(Verb verb, LearnArguments& arguments) {
@@ -321,30 +301,23 @@ void add_learn_verb(CommandLine& line, CliContext& context) {
   Verb verb = line.add_verb("learn", "makes a model from histories");
   verb.option("histories", arguments->histories,
               "Histories (.ithistory, or what import reads); with --merge: models");
-  verb.option("-o,--output", arguments->output, "The model file (.itmodel)")
+  verb.required("-o,--output", arguments->output, "The model file (.itmodel)")
       .writes(FileKind::model);
   of_learning(verb.option("--portfolio", arguments->options.portfolio,
                           "Configurations to keep per kernel, at most")
                   .between(1, 65536),
               *arguments);
   verb.option("--bytes-per-kernel N[B]", arguments->options.bytes_per_kernel,
-              "Size limit per kernel")
-      .acts("where a model is written", [arguments] { return !arguments->as_published; });
+              "Size limit per kernel");
   arguments->options.generation = 0;
   verb.option("--generation", arguments->options.generation,
               "Number of this model among its versions")
-      .acts("where a model is written", [arguments] { return !arguments->as_published; })
       .shows_default("1, or with --merge one above the highest");
   const Argument merge =
       verb.flag("--merge", arguments->merge,
                 "Put models together; of a kernel that several know the newest counts");
   add_selector_options(verb, *arguments);
   add_published_options(verb, *arguments);
-  const Argument as_published =
-      verb.flag("--as-published", arguments->as_published,
-                of_lab("Write no model, but learn of products with sparse matrices as Li and Suda "
-                       "2012 did, and print their tables 4 to 7 beside ours"));
-  as_published.excludes(merge);
   of_learning(verb.flag("--no-cross-validation", arguments->no_cross_validation,
                         "Do not learn again without each device"),
               *arguments);

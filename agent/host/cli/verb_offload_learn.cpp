@@ -42,7 +42,6 @@ void run_learn(const LearnArguments& arguments, CliContext& context) {
   const auto group = must(offload::group_by_name(arguments.group));
   offload::OffloadModel model{std::move(set), {}};
   model.options.learner = speedup_options(arguments.learner);
-  model.options.learner.make_other = nullptr;
   model.options.group = group;
   const auto predictor = must(offload::Predictor::learn(model.set, model.options));
   const auto bytes = offload::write_offload_model(model);
@@ -84,7 +83,7 @@ void add_offload_learn_verb(Verb& offload, CliContext& context) {
   add_sample_options(verb, arguments->files);
   verb.option("--group", arguments->group,
               "What samples that resemble each other share: kernel, program, suite, network, kind");
-  add_learner_options(verb, arguments->learner, /*stored=*/true);
+  add_learner_options(verb, arguments->learner);
   verb.required("-o,--output", arguments->output, "Model to write").writes(FileKind::model);
   verb.example(
       "offload learn --times layers.csv.gz --shapes shapes.csv --group network -o m.itmodel");

@@ -29,8 +29,6 @@ struct ReportArguments {
   report::ReportOptions options;
 };
 
-constexpr const char* kReplayedSections[] = {"convergence", "searchers", "regret"};
-
 // In the order of the page, as far as this build has them.
 std::vector<report::SectionMaker> section_makers() {
   std::vector<report::SectionMaker> makers = {{"best", report::best_section},
@@ -40,18 +38,15 @@ std::vector<report::SectionMaker> section_makers() {
                                               {"importance", report::importance_section},
                                               {"devices", report::device_section},
                                               {"pruning", report::pruning_section}};
-  for (const report::SectionMaker& maker : report::replayed_sections()) makers.push_back(maker);
-  makers.push_back({"selection", report::selection_section});
+  for (const report::SectionMaker& maker : lab_sections()) makers.push_back(maker);
   makers.push_back({"model", report::model_section});
   makers.push_back({"sources", report::source_section});
   return makers;
 }
 
 std::vector<std::string> section_names() {
-  std::vector<std::string> names(std::begin(kReplayedSections), std::end(kReplayedSections));
-  for (const report::SectionMaker& maker : section_makers()) {
-    if (!contains(names, maker.name)) names.emplace_back(maker.name);
-  }
+  std::vector<std::string> names;
+  for (const report::SectionMaker& maker : section_makers()) names.emplace_back(maker.name);
   return names;
 }
 
@@ -142,24 +137,7 @@ void write_report(const ReportArguments& arguments, report::Page page, bool comp
     context.print_paragraph(arguments.output + ": " + report::count_text(html.size()) + " bytes");
 }
 
-// False if the user asked for a section that this build lacks.
-bool has_wanted_sections(const ReportArguments& arguments, CliContext& context) {
-  if (built_with_lab()) return true;
-  if (arguments.sections.empty()) {
-    context.warn("without the sections convergence, searchers and regret; " +
-                 needs_lab().message());
-    return true;
-  }
-  for (const char* section : kReplayedSections) {
-    if (!is_wanted(arguments, section)) continue;
-    context.fail(needs_lab());
-    return false;
-  }
-  return true;
-}
-
 void run_report(const ReportArguments& arguments, CliContext& context) {
-  if (!has_wanted_sections(arguments, context)) return;
   auto kinds = must(read_kinds(arguments));
   auto recordings = must(load_recordings(arguments.histories, arguments.emulated));
   const report::Study study = report::study_of(std::move(recordings), std::move(kinds));
@@ -208,17 +186,8 @@ std::function<bool()> has_one(const std::shared_ptr<ReportArguments>& arguments,
   };
 }
 
-// What the sections compute with.
-void add_study_options(Verb verb, const std::shared_ptr<ReportArguments>& arguments) {
-  add_threshold(verb, arguments->options.threshold)
-      .acts("in other sections",
-            has_one(arguments, {"distribution", "fractions", "devices", "pruning", "convergence",
-                                "searchers", "model"}));
-  add_probability(verb, arguments->options.probability)
-      .acts("in the section fractions", has_one(arguments, {"fractions"}));
-  verb.option("--model FILE", arguments->model, "Model that searches start from")
-      .acts("in the sections regret and model", has_one(arguments, {"regret", "model"}))
-      .shows_default("for every device one learned from the others");
+// Of the lab's sections.
+void add_replay_options(Verb verb, const std::shared_ptr<ReportArguments>& arguments) {
   verb.option("--repeat", arguments->options.repeats, "Simulated searches per curve of convergence")
       .between(1, 100000)
       .acts("in the sections convergence and searchers",
@@ -230,6 +199,20 @@ void add_study_options(Verb verb, const std::shared_ptr<ReportArguments>& argume
   verb.option("--seed", arguments->options.seed, "Seed of the first simulated search")
       .acts("in sections that draw",
             has_one(arguments, {"convergence", "searchers", "regret", "selection"}));
+}
+
+// What the sections compute with.
+void add_study_options(Verb verb, const std::shared_ptr<ReportArguments>& arguments) {
+  add_threshold(verb, arguments->options.threshold)
+      .acts("in other sections",
+            has_one(arguments, {"distribution", "fractions", "devices", "pruning", "convergence",
+                                "searchers", "model"}));
+  add_probability(verb, arguments->options.probability)
+      .acts("in the section fractions", has_one(arguments, {"fractions"}));
+  verb.option("--model FILE", arguments->model, "Model that searches start from")
+      .acts("in the sections regret and model", has_one(arguments, {"regret", "model"}))
+      .shows_default("for every device one learned from the others");
+  if (!lab_sections().empty()) add_replay_options(verb, arguments);
 }
 
 }  // namespace
@@ -251,9 +234,7 @@ void add_report_verb(CommandLine& line, CliContext& context) {
       .one_at_a_time();
   add_study_options(verb, arguments);
   verb.option("--title", arguments->title, "Title of the page");
-  verb.option("--sections", arguments->sections,
-              "Only these, separated by commas; " +
-                  of_lab("convergence, searchers and regret replay searches"))
+  verb.option("--sections", arguments->sections, "Only these, separated by commas")
       .separated_by_commas()
       .one_of(section_names())
       .shows_default("all");

@@ -15,8 +15,6 @@ void add_import_verb(CommandLine& line, CliContext& context);
 void add_export_verb(CommandLine& line, CliContext& context);
 void add_explore_verb(CommandLine& line, CliContext& context);
 void add_learn_verb(CommandLine& line, CliContext& context);
-void add_select_verb(CommandLine& line, CliContext& context);
-void add_simulate_verb(CommandLine& line, CliContext& context);
 void add_inspect_verb(CommandLine& line, CliContext& context);
 void add_fractions_verb(CommandLine& line, CliContext& context);
 void add_importance_verb(CommandLine& line, CliContext& context);
@@ -25,7 +23,6 @@ void add_tune_verb(CommandLine& line, CliContext& context);
 void add_solve_verb(CommandLine& line, CliContext& context);
 void add_explain_verb(CommandLine& line, CliContext& context);
 void add_decide_verb(CommandLine& line, CliContext& context);
-void add_regret_verb(CommandLine& line, CliContext& context);
 void add_report_verb(CommandLine& line, CliContext& context);
 void add_demo_verb(CommandLine& line, CliContext& context);
 void add_key_verb(CommandLine& line, CliContext& context);
@@ -37,7 +34,6 @@ void add_verify_verb(CommandLine& line, CliContext& context);
 // Those of `idletune offload`.
 void add_offload_profile_verb(Verb& offload, CliContext& context);
 void add_offload_learn_verb(Verb& offload, CliContext& context);
-void add_offload_evaluate_verb(Verb& offload, CliContext& context);
 void add_offload_decide_verb(Verb& offload, CliContext& context);
 
 }  // namespace idletune::cli

@@ -69,9 +69,6 @@ std::string html_of(const Page& page);
 // title, rows}}}.
 json contents_of(const Page& page);
 
-// Of predictions of offloading: `result` is one of those that `idletune offload evaluate --json`
-// prints.
-Page offload_page(const json& result);
 // Of solved systems: `results` are those of `idletune solve --json --html FILE`; those with an
 // "error" say so.
 Page solve_page(const json& results);

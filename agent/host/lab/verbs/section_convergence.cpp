@@ -1,9 +1,9 @@
 // Convergence on full and pruned spaces (Olha et al. 2020, figure 5 and table 11).
 
 #include "agent/host/lab/convergence.hpp"
+#include "agent/host/lab/verbs/lab_verbs.hpp"
 #include "agent/host/report/numbers.hpp"
 #include "agent/host/report/plots.hpp"
-#include "agent/host/report/sections.hpp"
 #include "models/host/insight/pruning.hpp"
 
 namespace idletune::report {

@@ -4,9 +4,9 @@
 
 #include "agent/host/lab/held_out_model.hpp"
 #include "agent/host/lab/regret/regret_summary.hpp"
+#include "agent/host/lab/verbs/lab_verbs.hpp"
 #include "agent/host/report/numbers.hpp"
 #include "agent/host/report/plots.hpp"
-#include "agent/host/report/sections.hpp"
 
 namespace idletune::report {
 namespace {

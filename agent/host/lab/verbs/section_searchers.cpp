@@ -1,9 +1,9 @@
 // What searchers have found after so many evaluations, and after so much tuning time.
 
 #include "agent/host/lab/performance_curve.hpp"
+#include "agent/host/lab/verbs/lab_verbs.hpp"
 #include "agent/host/report/numbers.hpp"
 #include "agent/host/report/plots.hpp"
-#include "agent/host/report/sections.hpp"
 
 namespace idletune::report {
 namespace {
@@ -263,12 +263,6 @@ Section searcher_section(const Study& study, const ReportOptions& options, const
   section.parts.push_back(std::move(compared.samples));
   section.parts.push_back(std::move(compared.table));
   return section;
-}
-
-std::vector<SectionMaker> replayed_sections() {
-  return {{"convergence", convergence_section},
-          {"searchers", searcher_section},
-          {"regret", regret_section}};
 }
 
 }  // namespace idletune::report

@@ -1,4 +1,4 @@
-// What `idletune simulate --standards` says: the evaluation of Cui & Feng 2019 (figures 7 to 11).
+// What `lab simulate --standards` says: the evaluation of Cui & Feng 2019 (figures 7 to 11).
 #pragma once
 
 #include "agent/host/cli/context.hpp"

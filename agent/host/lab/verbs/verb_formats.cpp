@@ -1,7 +1,12 @@
+// idletune lab formats H...: how well formats, kernels and work groups are chosen for matrices that
+// were left out.
 
 #include "agent/host/cli/explanation_output.hpp"
-#include "agent/host/cli/lab.hpp"
+#include "agent/host/cli/histories.hpp"
 #include "agent/host/lab/learners/sparse_evaluation.hpp"
+#include "agent/host/lab/learners/support_vectors.hpp"
+#include "agent/host/lab/verbs/lab_verbs.hpp"
+#include "agent/host/lab/verbs/published_tables.hpp"
 #include "models/forest/nearest_neighbors.hpp"
 #include "models/forest/tree_learners.hpp"
 
@@ -13,7 +18,7 @@ using sparse::Chooser;
 using sparse::Table;
 
 std::vector<std::pair<std::string, Chooser>> choosers() {
-  std::vector<std::pair<std::string, Chooser>> all{
+  return {
       {"times", sparse::choose_by_times},
       {"cart", sparse::choose_by_class([] { return std::make_unique<learners::CartLearner>(); })},
       {"forest",
@@ -24,11 +29,10 @@ std::vector<std::pair<std::string, Chooser>> choosers() {
          learners::NeighborOptions options;
          options.standardize = true;
          return std::make_unique<learners::NearestNeighbors>(options);
-       })}};
-  if (make_lab_learner("svr") != nullptr)
-    all.emplace_back("svm", sparse::choose_by_class([] { return make_lab_learner("svr"); }));
-  all.emplace_back("one for all", sparse::choose_one_for_all);
-  return all;
+       })},
+      {"svm",
+       sparse::choose_by_class([] { return std::make_unique<learners::SupportVectorLearner>(); })},
+      {"one for all", sparse::choose_one_for_all}};
 }
 
 json object_of(const ChoiceQuality& quality) {
@@ -67,8 +71,7 @@ void print(const Table& table, const std::vector<ChoiceQuality>& qualities,
   context.print(text);
 }
 
-}  // namespace
-
+// By what the model has, and by other learners. Prints a table unless it is for JSON.
 json report_choices(const std::vector<const History*>& histories, const CliContext& context) {
   json devices = json::array();
   for (const Table& table : sparse::tables_of(histories)) {
@@ -83,7 +86,41 @@ json report_choices(const std::vector<const History*>& histories, const CliConte
          {"matrices", table.matrices.size()},
          {"learners", list_of(qualities, [](const auto& one) { return object_of(one); })}});
   }
-  return devices.empty() ? json(nullptr) : devices;
+  return devices;
+}
+
+struct FormatsArguments {
+  std::vector<std::string> histories;
+  bool as_published = false;
+  bool emulated = false;
+};
+
+void run_formats(const FormatsArguments& arguments, CliContext& context) {
+  const auto histories = must(load_histories(arguments.histories, arguments.emulated));
+  const auto pointers = pointers_to(histories);
+  const json answer = arguments.as_published ? report_as_published(pointers, context)
+                                             : report_choices(pointers, context);
+  if (answer.empty()) {
+    return context.fail(Status(StatusCode::invalid_argument,
+                               "no history is of a sparse matrix (see explore --problem)"));
+  }
+  if (context.json())
+    context.print_json({{arguments.as_published ? "as_published" : "products", answer}});
+}
+
+}  // namespace
+
+void add_lab_formats_verb(Verb& lab, CliContext& context) {
+  auto arguments = std::make_shared<FormatsArguments>();
+  Verb verb = lab.add_verb(
+      "formats", "tells how well formats of sparse matrices are chosen, for matrices left out");
+  verb.required("histories", arguments->histories,
+                "Histories of products with sparse matrices (explore --problem)");
+  verb.flag("--as-published", arguments->as_published,
+            "Learn as Li & Suda 2012 did, and print their tables 4 to 7 beside ours");
+  add_emulated(verb, arguments->emulated);
+  verb.example("lab formats histories");
+  verb.runs([arguments, &context] { run_formats(*arguments, context); });
 }
 
 }  // namespace idletune::cli

@@ -1,20 +1,30 @@
-// idletune offload evaluate: how good predictions are for groups that nothing was learned from.
+// idletune lab offload: how good predictions are for groups that nothing was learned from.
 
 #include "agent/host/cli/explanation_output.hpp"
 #include "agent/host/cli/interrupts.hpp"
 #include "agent/host/cli/offload_samples.hpp"
 #include "agent/host/cli/places.hpp"
 #include "agent/host/cli/progress.hpp"
-#include "agent/host/cli/verbs.hpp"
+#include "agent/host/lab/learners/support_vectors.hpp"
 #include "agent/host/lab/offload/draws.hpp"
 #include "agent/host/lab/offload/evaluation.hpp"
 #include "agent/host/lab/offload/few_measured.hpp"
 #include "agent/host/lab/offload/new_device.hpp"
-#include "agent/host/report/page.hpp"
+#include "agent/host/lab/verbs/lab_verbs.hpp"
+#include "agent/host/lab/verbs/offload_page.hpp"
 
 namespace idletune::cli {
 
 namespace {
+
+// Support vectors, too.
+offload::SpeedupOptions options_of(const LearnerArguments& arguments) {
+  offload::SpeedupOptions options = speedup_options(arguments);
+  options.make_other = [](std::string_view) {
+    return std::make_unique<learners::SupportVectorLearner>();
+  };
+  return options;
+}
 
 struct DrawArguments {
   std::uint64_t draws = 0;  // 0: another protocol
@@ -86,7 +96,7 @@ void evaluate_with_draws(const DrawArguments& arguments, const LearnerArguments&
                          offload::GroupBy group, const offload::SampleSet& set,
                          CliContext& context) {
   offload::DrawOptions options;
-  options.learner = speedup_options(learner);
+  options.learner = options_of(learner);
   options.group = group;
   options.draws = static_cast<std::size_t>(arguments.draws);
   options.tests = static_cast<std::size_t>(arguments.tests);
@@ -262,7 +272,7 @@ void answer_with(json result, const EvaluateArguments& arguments, const SampleSe
 
 offload::PredictorOptions predictor_options(const EvaluateArguments& arguments) {
   offload::PredictorOptions options;
-  options.learner = speedup_options(arguments.learner);
+  options.learner = options_of(arguments.learner);
   options.folds = static_cast<std::size_t>(arguments.folds);
   return options;
 }
@@ -320,7 +330,7 @@ void evaluate_devices(const EvaluateArguments& arguments, const SampleSet& set,
   for (std::size_t d = 0; d < set.variants.size() && !interrupted(); ++d) {
     for (const std::uint64_t measured : arguments.measured) {
       offload::NewDeviceOptions options;
-      options.learner = speedup_options(arguments.learner);
+      options.learner = options_of(arguments.learner);
       if (interrupted()) break;
       options.measured = static_cast<std::size_t>(measured);
       const auto result = must(offload::evaluate_new_device(set, d, options));
@@ -414,9 +424,10 @@ void run_evaluate(const EvaluateArguments& arguments, CliContext& context) {
 
 }  // namespace
 
-void add_offload_evaluate_verb(Verb& offload, CliContext& context) {
+void add_lab_offload_verb(Verb& lab, CliContext& context) {
   auto arguments = std::make_shared<EvaluateArguments>();
-  Verb verb = offload.add_verb("evaluate", "tells how good predictions are for what was left out");
+  Verb verb =
+      lab.add_verb("offload", "tells how good predictions of offloading are for what was left out");
   verb.option("set", arguments->files.set,
               "Table of kernels with features and times, profiles (.json) with --times, or a model "
               "(.itmodel) to try on --times and --shapes");
@@ -447,9 +458,11 @@ void add_offload_evaluate_verb(Verb& offload, CliContext& context) {
       .writes(FileKind::page)
       .acts("where groups are left out, or a model is tried",
             [=] { return is_model() || (!devices() && arguments->draws.draws == 0); });
-  for (const Argument& option : add_learner_options(verb, arguments->learner))
-    option.acts("without a model", no_model);
-  verb.example("offload evaluate --times layers.csv.gz --shapes shapes.csv --leave-out network");
+  const std::vector<Argument> learning = add_learner_options(verb, arguments->learner, {"svr"});
+  for (const Argument& option : learning) option.acts("without a model", no_model);
+  learning.back().acts("with another learner than svr",
+                       [arguments] { return arguments->learner.method != "svr"; });
+  verb.example("lab offload --times layers.csv.gz --shapes shapes.csv --leave-out network");
   verb.runs([arguments, &context] { run_evaluate(*arguments, context); });
 }
 

@@ -1,13 +1,13 @@
-// idletune regret T...: total time of tuning policies on recorded devices.
+// idletune lab regret T...: total time of tuning policies on recorded devices.
 
 #include <idletune/learning.hpp>
 
 #include "agent/api/model_file.hpp"
 #include "agent/host/cli/progress.hpp"
-#include "agent/host/cli/verbs.hpp"
 #include "agent/host/lab/held_out_model.hpp"
 #include "agent/host/lab/known_kernel.hpp"
 #include "agent/host/lab/regret/regret_summary.hpp"
+#include "agent/host/lab/verbs/lab_verbs.hpp"
 #include "agent/host/lab/verbs/played_targets.hpp"
 #include "agent/host/report/numbers.hpp"
 
@@ -339,10 +339,10 @@ void run_regret(const RegretArguments& arguments, CliContext& context) {
 
 }  // namespace
 
-void add_regret_verb(CommandLine& line, CliContext& context) {
+void add_lab_regret_verb(Verb& lab, CliContext& context) {
   auto arguments = std::make_shared<RegretArguments>();
   Verb verb =
-      line.add_verb("regret", "compares the total time of applications under policies of tuning");
+      lab.add_verb("regret", "compares the total time of applications under policies of tuning");
   verb.required("targets", arguments->targets,
                 "Histories to play on (.ithistory, or what import reads)");
   const Argument model = verb.option("--model FILE", arguments->model, "Model to decide with");
@@ -377,7 +377,7 @@ void add_regret_verb(CommandLine& line, CliContext& context) {
   verb.option("--learner", arguments->learner,
               "What learns from the measurements of a run: forest, or none")
       .one_of({"forest", "none"});
-  verb.example("regret histories --leave-one-out --launches 1000,100000");
+  verb.example("lab regret histories --leave-one-out --launches 1000,100000");
   verb.runs([arguments, &context] {
     if (arguments->options.launches.empty()) {
       return context.used_wrongly("--launches names none");

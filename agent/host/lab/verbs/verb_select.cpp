@@ -1,13 +1,13 @@
-// idletune select H...: how well a method is chosen by problem size, at problems that were not
+// idletune lab select H...: how well a method is chosen by problem size, at problems that were not
 // learned from.
 
 #include "agent/host/cli/explanation_output.hpp"
 #include "agent/host/cli/histories.hpp"
 #include "agent/host/cli/interrupts.hpp"
-#include "agent/host/cli/verbs.hpp"
 #include "agent/host/lab/selection/layer_methods.hpp"
 #include "agent/host/lab/selection/published_scores.hpp"
 #include "agent/host/lab/selection/published_tree.hpp"
+#include "agent/host/lab/verbs/lab_verbs.hpp"
 #include "agent/host/lab/verbs/retrained_selection.hpp"
 #include "platform/os/storage.hpp"
 
@@ -238,9 +238,9 @@ void run_select(const SelectArguments& arguments, CliContext& context) {
 
 }  // namespace
 
-void add_select_verb(CommandLine& line, CliContext& context) {
+void add_lab_select_verb(Verb& lab, CliContext& context) {
   auto arguments = std::make_shared<SelectArguments>();
-  Verb verb = line.add_verb(
+  Verb verb = lab.add_verb(
       "select", "tells how well configurations are chosen by problem size, on sizes left out");
   verb.option("histories", arguments->histories,
               "Histories of one kernel on one device at many problems (explore --shapes)");
@@ -279,7 +279,7 @@ void add_select_verb(CommandLine& line, CliContext& context) {
       .between(1, 1000);
   verb.option("--seed", arguments->options.seed, "Of the first split");
   add_emulated(verb, arguments->emulated).excludes(layers);
-  verb.example("select gemm-shapes.ithistory --sweep --splits 10");
+  verb.example("lab select gemm-shapes.ithistory --sweep --splits 10");
   verb.runs([arguments, &context] { run_select(*arguments, context); });
 }
 

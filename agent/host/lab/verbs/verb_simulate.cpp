@@ -1,12 +1,12 @@
-// idletune simulate T...: plays searchers on recorded histories.
+// idletune lab simulate T...: plays searchers on recorded histories.
 
 #include "agent/api/model_file.hpp"
 #include "agent/host/cli/progress.hpp"
-#include "agent/host/cli/verbs.hpp"
 #include "agent/host/lab/compared_searchers.hpp"
 #include "agent/host/lab/held_out_model.hpp"
 #include "agent/host/lab/known_kernel.hpp"
 #include "agent/host/lab/performance_curve.hpp"
+#include "agent/host/lab/verbs/lab_verbs.hpp"
 #include "agent/host/lab/verbs/played_targets.hpp"
 #include "agent/host/lab/verbs/standards_report.hpp"
 #include "agent/host/report/numbers.hpp"
@@ -302,9 +302,9 @@ void add_source_options(Verb verb, SimulateArguments& arguments, Argument model,
 
 }  // namespace
 
-void add_simulate_verb(CommandLine& line, CliContext& context) {
+void add_lab_simulate_verb(Verb& lab, CliContext& context) {
   auto arguments = std::make_shared<SimulateArguments>();
-  Verb verb = line.add_verb("simulate", "plays searchers on recorded histories");
+  Verb verb = lab.add_verb("simulate", "plays searchers on recorded histories");
   verb.required("targets", arguments->targets,
                 "Histories to search (.ithistory, or what import reads)");
   const Argument model =
@@ -326,7 +326,7 @@ void add_simulate_verb(CommandLine& line, CliContext& context) {
                   "Give a search up after so many; 0: when the space is exhausted")
           .shows_default();
   add_source_options(verb, *arguments, model, most, context);
-  verb.example("simulate histories --leave-one-out --repeat 50");
+  verb.example("lab simulate histories --leave-one-out --repeat 50");
   verb.runs([arguments, &context] {
     if (arguments->searchers.empty()) return context.used_wrongly("--searcher names none");
     run_simulate(*arguments, context);

@@ -1,9 +1,12 @@
-#include "agent/host/cli/lab.hpp"
+// idletune lab steps H...: the steps that random search needs, predicted from other devices.
+
+#include <idletune/aims.hpp>
 
 #include "agent/host/cli/histories.hpp"
 #include "agent/host/lab/simulation.hpp"
 #include "agent/host/lab/steps/device_spaces.hpp"
 #include "agent/host/lab/steps/steps_prediction.hpp"
+#include "agent/host/lab/verbs/lab_verbs.hpp"
 #include "agent/host/report/numbers.hpp"
 #include "models/host/insight/fractions.hpp"
 #include "models/host/insight/steps.hpp"
@@ -14,6 +17,13 @@ namespace {
 
 // Predictions are of the median.
 constexpr double kProbability = 0.5;
+
+struct PredictionOptions {
+  std::vector<std::string> histories;
+  double threshold = kWellPerforming;  // relative performance that counts as well-performing
+  std::size_t repeats = 1000;          // replays of random search per device
+  std::uint64_t seed = 1;              // of the first
+};
 
 struct PredictedDevice {
   const DeviceSpace* entry = nullptr;
@@ -172,10 +182,11 @@ void print_steps_predictions(const json& answer, const CliContext& context) {
       report::percent_text(s["interval_coverage"]) + ". ! marks what is further off.");
 }
 
-}  // namespace
-
-void report_steps_predictions(const std::vector<History>& histories,
-                              const PredictionOptions& options, CliContext& context) {
+// For every device and tuning space: the median steps of the replays, and what the other devices of
+// the same space predict; as JSON {predictions[], summary{}}, with devices whose space no other has
+// in `alone[]`.
+void run_steps(const PredictionOptions& options, CliContext& context) {
+  const auto histories = must(load_histories(options.histories));
   // What is kept of a part outlives this function.
   const auto entries =
       std::make_shared<const std::vector<DeviceSpace>>(device_spaces(pointers_to(histories)));
@@ -199,6 +210,21 @@ void report_steps_predictions(const std::vector<History>& histories,
     targets.push_back(target);
   }
   answer(targets, true);
+}
+
+}  // namespace
+
+void add_lab_steps_verb(Verb& lab, CliContext& context) {
+  auto options = std::make_shared<PredictionOptions>();
+  Verb verb = lab.add_verb("steps",
+                           "predicts each device's steps of random search from the other devices, "
+                           "and replays it to compare");
+  verb.required("histories", options->histories, "Histories (.ithistory, or what import reads)");
+  add_threshold(verb, options->threshold);
+  verb.option("--repeat", options->repeats, "Replays per device").between(1, 1000000);
+  verb.option("--seed", options->seed, "Seed of the first replay");
+  verb.example("lab steps histories --threshold 0.95");
+  verb.runs([options, &context] { run_steps(*options, context); });
 }
 
 }  // namespace idletune::cli
