@@ -15,7 +15,7 @@
 
 namespace idletune::learners {
 
-// Limits as in Cianfriglia et al. 2018 (their H and L) and scikit-learn.
+// Limits as scikit-learn has them.
 struct TreeOptions {
   std::size_t height = kMaxTreeHeight;  // splits on a path at most; higher counts as kMaxTreeHeight
   std::size_t leaf_rows = 1;            // rows that a leaf must have at least (L >= 1), and

@@ -1,4 +1,4 @@
-// The same configurations on two devices (Olha et al. 2020, figure 2).
+// The same configurations on two devices.
 
 #include "agent/host/report/device_pairs.hpp"
 #include "agent/host/report/numbers.hpp"

@@ -1,4 +1,4 @@
-// Violin plots of relative performance (Olha et al. 2020, figure 1).
+// Violin plots of relative performance.
 
 #include "agent/host/report/numbers.hpp"
 #include "agent/host/report/plots.hpp"

@@ -1,4 +1,4 @@
-// Well-performing fractions and steps (Olha et al. 2020, tables 4 and 5, formula 2).
+// Well-performing fractions and steps.
 
 #include "agent/host/report/numbers.hpp"
 #include "agent/host/report/plots.hpp"

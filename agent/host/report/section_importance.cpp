@@ -1,4 +1,4 @@
-// Mutual information of parameters with run time (Olha et al. 2020, figures 3 and 4).
+// Mutual information of parameters with run time.
 
 #include "agent/host/report/numbers.hpp"
 #include "agent/host/report/plots.hpp"

@@ -1,4 +1,4 @@
-// What is left after pruning (Olha et al. 2020, tables 7 to 10).
+// What is left after pruning.
 
 #include "agent/host/report/numbers.hpp"
 #include "agent/host/report/plots.hpp"

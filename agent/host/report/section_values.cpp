@@ -1,5 +1,4 @@
-// Performance by the values of parameters: a box per value, and heat maps of pairs (of thread-block
-// sizes in Cui & Feng 2019, figures 1, 4 and 5).
+// Performance by the values of parameters: a box per value, and heat maps of pairs.
 
 #include "agent/host/report/numbers.hpp"
 #include "agent/host/report/plots.hpp"
@@ -201,8 +200,7 @@ Section value_section(const Study& study, const ReportOptions&, const Continue& 
       "The legend says what a colour is worth; white: nothing ran. A cell is the best "
       "configuration with these two values, whatever the others are; where the kernel has two "
       "parameters it is the one configuration. The last picture of a kernel with several devices "
-      "has in every cell the worst of them: whether one choice suits all (Cui & Feng 2019, figures "
-      "1, 4 and 5).";
+      "has in every cell the worst of them: whether one choice suits all.";
   const std::string rest =
       left_out(looked, study.source_count(), "pairs of kernel and device are drawn");
   boxes.caption += rest;
