@@ -7,8 +7,8 @@
 #include "agent/host/cli/kernel_file.hpp"
 #include "agent/host/cli/places.hpp"
 #include "agent/host/cli/sparse_problem.hpp"
+#include "agent/host/pictures/plots.hpp"
 #include "agent/host/report/numbers.hpp"
-#include "agent/host/report/plots.hpp"
 #include "agent/host/report/sections.hpp"
 #include "platform/os/boot.hpp"
 

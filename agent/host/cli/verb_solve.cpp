@@ -17,7 +17,7 @@
 #include "agent/host/cli/solve_details.hpp"
 #include "agent/host/cli/verbs.hpp"
 #include "agent/host/report/numbers.hpp"
-#include "agent/host/report/page.hpp"
+#include "agent/host/report/sections.hpp"
 #include "kernels/krylov/system_check.hpp"
 #include "models/core/number_text.hpp"
 #include "platform/os/storage.hpp"

@@ -1,7 +1,7 @@
 // How alike two devices see the same configurations.
 #pragma once
 
-#include "agent/host/report/drawing.hpp"
+#include "agent/host/pictures/drawing.hpp"
 #include "agent/host/report/study.hpp"
 
 namespace idletune::report {

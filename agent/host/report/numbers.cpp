@@ -116,27 +116,4 @@ std::string shape_text(const Shape& shape) {
   return text.empty() ? "-" : text;
 }
 
-std::string axis_text(double value) {
-  if (!std::isfinite(value)) return "-";
-  const double size = std::fabs(value);
-  if (size >= 1e12) return number_text(value, 3);
-  if (size > 0 && size < 1e-3) {  // "1e-4"
-    std::string text = number_text(value * 1e-3, 2);
-    const std::size_t sign = text.find("e-");
-    if (sign == std::string::npos) return text;
-    const int exponent = std::atoi(text.c_str() + sign + 2) - 3;
-    return text.substr(0, sign + 2) + std::to_string(exponent);
-  }
-  std::string suffix;
-  double shown = value;
-  if (size >= 1e9) {
-    shown = value / 1e9, suffix = "G";
-  } else if (size >= 1e6) {
-    shown = value / 1e6, suffix = "M";
-  } else if (size >= 1e3) {
-    shown = value / 1e3, suffix = "k";
-  }
-  return number_text(shown, 6) + suffix;
-}
-
 }  // namespace idletune::report

@@ -43,9 +43,6 @@ inline json shape_object(const Shape& shape) {
   return std::vector<std::int64_t>(shape.values().begin(), shape.values().end());
 }
 
-// Short, for axes: "20", "1k", "2.5M", "0.01".
-std::string axis_text(double value);
-
 // Figures of the command's JSON as people read them; "-" where there is none.
 
 // Whole numbers whole, others with three significant digits.

@@ -1,8 +1,8 @@
 // The same configurations on two devices.
 
+#include "agent/host/pictures/plots.hpp"
 #include "agent/host/report/device_pairs.hpp"
 #include "agent/host/report/numbers.hpp"
-#include "agent/host/report/plots.hpp"
 #include "agent/host/report/sections.hpp"
 
 namespace idletune::report {

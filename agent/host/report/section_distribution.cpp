@@ -1,8 +1,8 @@
 // Violin plots of relative performance.
 
+#include "agent/host/pictures/plots.hpp"
+#include "agent/host/pictures/scale.hpp"
 #include "agent/host/report/numbers.hpp"
-#include "agent/host/report/plots.hpp"
-#include "agent/host/report/scale.hpp"
 #include "agent/host/report/sections.hpp"
 
 namespace idletune::report {

@@ -1,8 +1,8 @@
 // Well-performing fractions and steps.
 
+#include "agent/host/pictures/plots.hpp"
+#include "agent/host/pictures/scale.hpp"
 #include "agent/host/report/numbers.hpp"
-#include "agent/host/report/plots.hpp"
-#include "agent/host/report/scale.hpp"
 #include "agent/host/report/sections.hpp"
 #include "models/host/insight/steps.hpp"
 

@@ -1,7 +1,7 @@
 // Mutual information of parameters with run time.
 
+#include "agent/host/pictures/plots.hpp"
 #include "agent/host/report/numbers.hpp"
-#include "agent/host/report/plots.hpp"
 #include "agent/host/report/sections.hpp"
 #include "models/core/median.hpp"
 #include "models/host/insight/importance.hpp"

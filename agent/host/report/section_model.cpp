@@ -1,7 +1,7 @@
 // What a model knows, and how well it did on devices it was not learned from.
 
+#include "agent/host/pictures/plots.hpp"
 #include "agent/host/report/numbers.hpp"
-#include "agent/host/report/plots.hpp"
 #include "agent/host/report/sections.hpp"
 
 namespace idletune::report {

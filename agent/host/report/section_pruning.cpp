@@ -1,7 +1,7 @@
 // What is left after pruning.
 
+#include "agent/host/pictures/plots.hpp"
 #include "agent/host/report/numbers.hpp"
-#include "agent/host/report/plots.hpp"
 #include "agent/host/report/sections.hpp"
 #include "models/host/insight/pruning.hpp"
 

@@ -1,7 +1,7 @@
 // Performance by the values of parameters: a box per value, and heat maps of pairs.
 
+#include "agent/host/pictures/plots.hpp"
 #include "agent/host/report/numbers.hpp"
-#include "agent/host/report/plots.hpp"
 #include "agent/host/report/sections.hpp"
 #include "models/host/insight/importance.hpp"
 

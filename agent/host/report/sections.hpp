@@ -4,7 +4,7 @@
 
 #include <idletune/aims.hpp>
 
-#include "agent/host/report/page.hpp"
+#include "agent/host/pictures/page.hpp"
 #include "agent/host/report/study.hpp"
 #include "models/predict/model.hpp"
 
@@ -48,6 +48,10 @@ struct SectionMaker {
   const char* name;
   Section (*make)(const Study& study, const ReportOptions& options, const Continue& go_on);
 };
+
+// Of solved systems: `results` are those of `idletune solve --json --html FILE`; those with an
+// "error" say so.
+Page solve_page(const json& results);
 
 // Figures and rows beyond this number of groups are left out, and a paragraph says so.
 inline constexpr std::size_t kMostPanels = 60;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "agent/host/report/density.hpp"
+#include "agent/host/pictures/density.hpp"
 #include "models/core/random.hpp"
 
 using namespace idletune;

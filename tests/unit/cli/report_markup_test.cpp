@@ -2,7 +2,7 @@
 
 #include <tinyxml2.h>
 
-#include "agent/host/report/markup.hpp"
+#include "agent/host/pictures/markup.hpp"
 
 using namespace idletune::report;
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "agent/host/pictures/scale.hpp"
 #include "agent/host/report/numbers.hpp"
 
 using namespace idletune::report;

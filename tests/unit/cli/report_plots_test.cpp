@@ -10,8 +10,8 @@
 
 #include <tinyxml2.h>
 
-#include "agent/host/report/page.hpp"
-#include "agent/host/report/plots.hpp"
+#include "agent/host/pictures/page.hpp"
+#include "agent/host/pictures/plots.hpp"
 #include "models/core/random.hpp"
 
 using namespace idletune;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "agent/host/report/scale.hpp"
+#include "agent/host/pictures/scale.hpp"
 
 using namespace idletune::report;
 

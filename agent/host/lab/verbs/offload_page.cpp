@@ -1,6 +1,6 @@
 
+#include "agent/host/pictures/plots.hpp"
 #include "agent/host/report/numbers.hpp"
-#include "agent/host/report/plots.hpp"
 
 namespace idletune::report {
 

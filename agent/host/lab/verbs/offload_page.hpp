@@ -1,7 +1,7 @@
 // A page of predictions of offloading.
 #pragma once
 
-#include "agent/host/report/page.hpp"
+#include "agent/host/pictures/page.hpp"
 
 namespace idletune::report {
 

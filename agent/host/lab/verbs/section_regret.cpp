@@ -5,8 +5,9 @@
 #include "agent/host/lab/held_out_model.hpp"
 #include "agent/host/lab/regret/regret_summary.hpp"
 #include "agent/host/lab/verbs/lab_verbs.hpp"
+#include "agent/host/pictures/plots.hpp"
+#include "agent/host/pictures/scale.hpp"
 #include "agent/host/report/numbers.hpp"
-#include "agent/host/report/plots.hpp"
 
 namespace idletune::report {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "agent/host/lab/performance_curve.hpp"
 #include "agent/host/lab/verbs/lab_verbs.hpp"
+#include "agent/host/pictures/plots.hpp"
 #include "agent/host/report/numbers.hpp"
-#include "agent/host/report/plots.hpp"
 
 namespace idletune::report {
 namespace {

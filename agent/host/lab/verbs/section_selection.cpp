@@ -4,8 +4,8 @@
 #include "agent/host/lab/selection/published_tree.hpp"
 #include "agent/host/lab/selection/selection_evaluation.hpp"
 #include "agent/host/lab/verbs/lab_verbs.hpp"
+#include "agent/host/pictures/plots.hpp"
 #include "agent/host/report/numbers.hpp"
-#include "agent/host/report/plots.hpp"
 
 namespace idletune::report {
 namespace {

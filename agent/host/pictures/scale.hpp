@@ -1,9 +1,15 @@
 // From values to coordinates, and the axes that show them.
 #pragma once
 
-#include "agent/host/report/drawing.hpp"
+#include <functional>
+#include <limits>
+
+#include "agent/host/pictures/drawing.hpp"
 
 namespace idletune::report {
+
+// Short, for axes: "20", "1k", "2.5M", "0.01".
+std::string axis_text(double value);
 
 struct Tick {
   double value = 0;

@@ -1,4 +1,4 @@
-#include "agent/host/report/markup.hpp"
+#include "agent/host/pictures/markup.hpp"
 
 #include "models/core/utf8.hpp"
 

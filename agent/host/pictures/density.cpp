@@ -1,4 +1,7 @@
-#include "agent/host/report/density.hpp"
+#include "agent/host/pictures/density.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace idletune::report {
 namespace {

@@ -1,9 +1,11 @@
 // Writing markup that is both HTML5 and well-formed XML, whatever text goes into it.
 #pragma once
 
-#include "agent/host/report/common.hpp"
-
 #include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace idletune::report {
 

@@ -1,5 +1,8 @@
-#include "agent/host/report/plots.hpp"
-#include "agent/host/report/scale.hpp"
+#include <algorithm>
+#include <cmath>
+
+#include "agent/host/pictures/plots.hpp"
+#include "agent/host/pictures/scale.hpp"
 
 namespace idletune::report {
 namespace {

@@ -1,11 +1,17 @@
 // The page as a list of sections with text, figures and tables, and what becomes of it.
 #pragma once
 
-#include "agent/host/report/common.hpp"
-
+#include <cstdint>
+#include <string>
+#include <utility>
 #include <variant>
+#include <vector>
+
+#include <nlohmann/json.hpp>
 
 namespace idletune::report {
+
+using nlohmann::json;
 
 // A sentence or more. `small` ones are remarks.
 struct Paragraph {
@@ -68,9 +74,5 @@ std::string html_of(const Page& page);
 // {title, sections[]: {id, title, figures[]: {number, title, panels[], counts}, tables[]: {number,
 // title, rows}}}.
 json contents_of(const Page& page);
-
-// Of solved systems: `results` are those of `idletune solve --json --html FILE`; those with an
-// "error" say so.
-Page solve_page(const json& results);
 
 }  // namespace idletune::report

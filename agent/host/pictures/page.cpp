@@ -1,6 +1,6 @@
-#include "agent/host/report/page.hpp"
+#include "agent/host/pictures/page.hpp"
 
-#include "agent/host/report/markup.hpp"
+#include "agent/host/pictures/markup.hpp"
 
 namespace idletune::report {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <idletune/aims.hpp>
 
-#include "agent/host/report/density.hpp"
-#include "agent/host/report/drawing.hpp"
-#include "agent/host/report/page.hpp"
+#include "agent/host/pictures/density.hpp"
+#include "agent/host/pictures/drawing.hpp"
+#include "agent/host/pictures/page.hpp"
 
 namespace idletune::report {
 

@@ -1,5 +1,7 @@
-#include "agent/host/report/plots.hpp"
-#include "agent/host/report/scale.hpp"
+#include <algorithm>
+
+#include "agent/host/pictures/plots.hpp"
+#include "agent/host/pictures/scale.hpp"
 
 namespace idletune::report {
 namespace {

@@ -1,7 +1,7 @@
 // One SVG picture. It scales to the width it is given; at kWidth pixels its text is 12 px high.
 #pragma once
 
-#include "agent/host/report/markup.hpp"
+#include "agent/host/pictures/markup.hpp"
 
 namespace idletune::report {
 

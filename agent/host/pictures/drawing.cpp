@@ -1,4 +1,8 @@
-#include "agent/host/report/drawing.hpp"
+#include "agent/host/pictures/drawing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
 
 namespace idletune::report {
 namespace {

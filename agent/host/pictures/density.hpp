@@ -1,9 +1,9 @@
 // Shapes of samples for drawing: smoothed densities, boxes, and counts on a grid.
 #pragma once
 
-#include "agent/host/report/common.hpp"
-
-#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace idletune::report {
 
