@@ -7,7 +7,6 @@
 #include "agent/host/cli/kernel_file.hpp"
 #include "agent/host/cli/places.hpp"
 #include "agent/host/cli/sparse_problem.hpp"
-#include "agent/host/pictures/plots.hpp"
 #include "agent/host/report/numbers.hpp"
 #include "agent/host/report/sections.hpp"
 #include "platform/os/boot.hpp"
@@ -107,14 +106,10 @@ namespace {
 // The best so far, as a share of what is best by now; failures change nothing.
 report::Figure convergence_figure(const std::vector<double>& times_ns, double best_ns,
                                   double default_ns) {
-  report::CurvePlot plot;
-  plot.caption = {"live-1", "Best so far over configurations measured", ""};
-  plot.x_name = "configurations measured";
-  plot.y_name = "performance, relative to the best by now";
-  plot.percentages = true;
-  plot.y_low = 0;
-  plot.y_high = 1;
-  if (default_ns > 0) plot.level = std::min(1.0, best_ns / default_ns);
+  report::CurvePlot plot{{"configurations measured", report::Axis::logarithmic},
+                         {"performance, relative to the best by now", report::Axis::shares, 0, 1},
+                         {},
+                         default_ns > 0 ? std::min(1.0, best_ns / default_ns) : 0};
   report::Curve curve;
   double best = INFINITY;
   for (std::size_t i = 0; i < times_ns.size(); ++i) {
@@ -125,10 +120,10 @@ report::Figure convergence_figure(const std::vector<double>& times_ns, double be
     if (!curve.points.empty()) curve.points.push_back({at, curve.points.back().y});
     curve.points.push_back({at, best_ns / best});
   }
-  plot.caption.description = report::counted(times_ns.size(), "measurement", "measurements") + ".";
   plot.curves.push_back(std::move(curve));
-  report::Figure figure("Best so far", {{"curve s1", false, "best configuration so far"}});
-  figure.panels.push_back({"", "", report::draw(plot), ""});
+  report::Figure figure("live", "Best so far", {{"curve s1", false, "best configuration so far"}});
+  figure.add(plot, "", "", "",
+             report::counted(times_ns.size(), "measurement", "measurements") + ".");
   figure.caption = std::string("Relative to the best configuration by now") +
                    (default_ns > 0 ? "; dashed: the default." : ".");
   return figure;
@@ -157,11 +152,10 @@ Status LivePage::write(const History& history, const std::vector<double>& times_
   if (default_ns > 0) page.totals.push_back({report::time_text(default_ns), "default"});
   page.renew_seconds = over ? 0 : kRenewSeconds;
   if (best > 0) {
-    report::Section section{"progress", "How far it is", {}};
-    section.parts.push_back(convergence_figure(times_ns, best, default_ns));
-    page.sections.push_back(std::move(section));
+    page.sections.push_back(
+        {"progress", "How far it is", {convergence_figure(times_ns, best, default_ns)}});
     report::ReportOptions options;
-    options.rates = [default_ns](const History&) { return report::KnownRates{default_ns, 0, 0}; };
+    options.rates = [default_ns](const History&) { return report::KnownRates{default_ns}; };
     const report::Continue go_on = [](const std::string&) { return true; };
     std::vector<report::Recording> recordings;
     recordings.push_back({history, ""});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace idletune::report {
 namespace {
@@ -9,21 +10,15 @@ namespace {
 constexpr double kLeastBandwidth = 1.0 / 200;
 constexpr std::size_t kBins = 1600;  // the sample is first counted into these
 
-double standard_deviation(const std::vector<double>& values) {
-  double mean = 0;
-  for (const double value : values) mean += value;
-  mean /= static_cast<double>(values.size());
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / static_cast<double>(std::max<std::size_t>(values.size() - 1, 1)));
-}
-
 double silverman_bandwidth(const std::vector<double>& ascending) {
-  const double deviation = standard_deviation(ascending);
+  const auto count = static_cast<double>(ascending.size());
+  const double mean = std::accumulate(ascending.begin(), ascending.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : ascending) squares += (value - mean) * (value - mean);
+  const double deviation = std::sqrt(squares / std::max(count - 1, 1.0));
   const double range = quantile_of(ascending, 0.75) - quantile_of(ascending, 0.25);
   const double spread = range > 0 ? std::min(deviation, range / 1.34) : deviation;
-  const double rule = 0.9 * spread * std::pow(static_cast<double>(ascending.size()), -0.2);
-  return std::max(rule, kLeastBandwidth);
+  return std::max(0.9 * spread * std::pow(count, -0.2), kLeastBandwidth);
 }
 
 // Each value split between its two neighbouring bin borders, so that binning moves nothing.
@@ -78,16 +73,13 @@ Density density_of(const std::vector<double>& ascending) {
   return density;
 }
 
-Box box_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+Box box_of(const std::vector<double>& ascending) {
   Box box;
-  box.lower = quantile_of(values, 0.25);
-  box.median = quantile_of(values, 0.5);
-  box.upper = quantile_of(values, 0.75);
+  box.low = box.lower = quantile_of(ascending, 0.25);
+  box.median = quantile_of(ascending, 0.5);
+  box.high = box.upper = quantile_of(ascending, 0.75);
   const double reach = 1.5 * (box.upper - box.lower);
-  box.low = box.lower;
-  box.high = box.upper;
-  for (const double value : values) {
+  for (const double value : ascending) {
     if (value < box.lower - reach || value > box.upper + reach) {
       box.outside.push_back(value);
     } else {
@@ -98,18 +90,14 @@ Box box_of(std::vector<double> values) {
   return box;
 }
 
-Grid::Grid(std::size_t cells_per_side)
-    : side_(cells_per_side), counts_(cells_per_side * cells_per_side, 0) {}
-
-std::size_t Grid::cell(double value) const {
-  const double place = std::clamp(value, 0.0, 1.0) * static_cast<double>(side_);
-  return std::min(static_cast<std::size_t>(place), side_ - 1);
-}
-
-void Grid::add(double x, double y) { ++counts_[cell(y) * side_ + cell(x)]; }
-
-std::uint32_t Grid::highest() const {
-  return counts_.empty() ? 0 : *std::max_element(counts_.begin(), counts_.end());
+std::vector<std::uint32_t> counts_on_grid(const std::vector<Point>& points, std::size_t side) {
+  const auto cell = [side](double value) {
+    const double place = std::clamp(value, 0.0, 1.0) * static_cast<double>(side);
+    return std::min(static_cast<std::size_t>(place), side - 1);
+  };
+  std::vector<std::uint32_t> counts(side * side, 0);
+  for (const Point& point : points) ++counts[cell(point.y) * side + cell(point.x)];
+  return counts;
 }
 
 }  // namespace idletune::report

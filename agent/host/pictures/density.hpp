@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "agent/host/pictures/drawing.hpp"
+
 namespace idletune::report {
 
 // The value below which a share `u` of ascending values lies, linear between neighbours (type 7 of
@@ -34,25 +36,11 @@ struct Box {
   double high = 0;  // end of the upper whisker
   std::vector<double> outside;
 };
-// Of at least one value, in any order.
-Box box_of(std::vector<double> values);
+// Of at least one value, ascending.
+Box box_of(const std::vector<double>& ascending);
 
-// Counts of points of the unit square on an even grid.
-class Grid {
- public:
-  explicit Grid(std::size_t cells_per_side);
-  // Both in [0, 1]; 1 belongs to the last cell.
-  void add(double x, double y);
-  std::size_t side() const { return side_; }
-  std::uint32_t count(std::size_t column, std::size_t row) const {
-    return counts_[row * side_ + column];
-  }
-  std::uint32_t highest() const;
-
- private:
-  std::size_t cell(double value) const;
-  std::size_t side_;
-  std::vector<std::uint32_t> counts_;
-};
+// How many points of the unit square lie in each cell of an even grid, row after row from below.
+// The far edges belong to the last cells.
+std::vector<std::uint32_t> counts_on_grid(const std::vector<Point>& points, std::size_t side);
 
 }  // namespace idletune::report

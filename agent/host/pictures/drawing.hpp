@@ -1,6 +1,9 @@
 // One SVG picture. It scales to the width it is given; at kWidth pixels its text is 12 px high.
 #pragma once
 
+#include <limits>
+#include <vector>
+
 #include "agent/host/pictures/markup.hpp"
 
 namespace idletune::report {
@@ -14,7 +17,7 @@ struct Point {
 struct Caption {
   std::string id;
   std::string title;
-  std::string description;
+  std::string description;  // empty: the title
 };
 
 enum class Anchor { start, middle, end };
@@ -28,7 +31,7 @@ class Drawing {
   // The same for figures and per cent signs, which are wider.
   static constexpr double kDigitWidth = 7.8;
 
-  Drawing(const Caption& caption, double height);
+  Drawing(const Caption& caption, double height) : caption_(caption), height_(height) {}
 
   // Coordinates outside the picture are moved onto its edge, and those that are no numbers to 0.
   // `style` is a list of classes of the page's style sheet.
@@ -39,20 +42,19 @@ class Drawing {
   // points are left out.
   void lines(std::string_view style, const std::vector<std::vector<Point>>& lines);
   void area(std::string_view style, const std::vector<Point>& outline);
-  void label(std::string_view style, Point at, Anchor anchor, std::string_view text);
-  // The same cut to the width it may take; the whole text appears where one points at it.
-  void fitted_label(std::string_view style, Point at, Anchor anchor, std::string_view text,
-                    double width);
+  // Cut to the width it may take; then the whole text appears where one points at it.
+  void label(std::string_view style, Point at, Anchor anchor, std::string_view text,
+             double width = std::numeric_limits<double>::infinity());
 
-  std::string take();
+  std::string markup() const;
 
  private:
-  double within(double value, double limit) const;
   std::string x(double value) const;
   std::string y(double value) const;
-  void append_path(std::string& path, const std::vector<Point>& points) const;
+  std::string path(const std::vector<Point>& points) const;
+  Caption caption_;
   double height_;
-  Markup markup_;
+  std::string content_;
 };
 
 }  // namespace idletune::report

@@ -8,15 +8,13 @@ namespace {
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
 
-bool turns_direction(std::uint32_t code) {
-  return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
-         (code >= 0x2066 && code <= 0x2069);
-}
-
 bool may_appear(std::uint32_t code) {
   if (code < 0x20 || (code >= 0x7F && code < 0xA0)) return false;
   if ((code & 0xFFFEu) == 0xFFFEu || (code >= 0xFDD0 && code <= 0xFDEF)) return false;
-  return !turns_direction(code);
+  const bool turns_direction = code == 0x061C || code == 0x200E || code == 0x200F ||
+                               (code >= 0x202A && code <= 0x202E) ||
+                               (code >= 0x2066 && code <= 0x2069);
+  return !turns_direction;
 }
 
 void append_escaped(std::string& out, std::string_view bytes, std::uint32_t code) {
@@ -63,50 +61,24 @@ std::string shortened(std::string_view text, std::size_t limit) {
   return std::string(text.substr(0, bytes)).append(kEllipsis);
 }
 
-void Markup::start(std::string_view name, Attributes attributes) {
-  text_ += '<';
-  text_ += name;
-  for (const auto& [key, value] : attributes) {
-    text_ += ' ';
-    text_ += key;
-    text_ += "=\"";
-    text_ += escaped(value);
-    text_ += '"';
-  }
+namespace {
+
+std::string started(std::string_view name, Attributes attributes) {
+  std::string text = "<";
+  text += name;
+  for (const auto& [key, value] : attributes)
+    text.append(" ").append(key).append("=\"").append(escaped(value)).append("\"");
+  return text;
 }
 
-void Markup::open(std::string_view name, Attributes attributes) {
-  start(name, attributes);
-  text_ += '>';
-  open_.emplace_back(name);
+}  // namespace
+
+std::string element(std::string_view name, Attributes attributes, std::string_view content) {
+  return started(name, attributes).append(">").append(content).append("</").append(name) + ">";
 }
 
-void Markup::close(int elements) {
-  for (; elements > 0 && !open_.empty(); --elements) {
-    text_ += "</" + open_.back() + ">";
-    open_.pop_back();
-  }
-}
-
-void Markup::text(std::string_view text) { text_ += escaped(text); }
-
-void Markup::element(std::string_view name, Attributes attributes, std::string_view text) {
-  start(name, attributes);
-  text_ += '>';
-  text_ += escaped(text);
-  text_ += "</";
-  text_ += name;
-  text_ += '>';
-}
-
-void Markup::empty(std::string_view name, Attributes attributes) {
-  start(name, attributes);
-  text_ += "/>";
-}
-
-std::string Markup::take() {
-  while (!open_.empty()) close();
-  return std::move(text_);
+std::string element(std::string_view name, Attributes attributes) {
+  return started(name, attributes) + "/>";
 }
 
 }  // namespace idletune::report

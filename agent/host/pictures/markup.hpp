@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace idletune::report {
 
@@ -21,32 +20,12 @@ std::string shortened(std::string_view text, std::size_t limit);
 // Code points in `text`, one for every stray byte.
 std::size_t character_count(std::string_view text);
 
-// A document under construction. Names of elements and attributes are our own and are not escaped;
-// everything else is.
-class Markup {
- public:
-  using Attribute = std::pair<std::string_view, std::string_view>;
-  using Attributes = std::initializer_list<Attribute>;
+using Attributes = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-  void open(std::string_view name, Attributes attributes = {});
-  // Closes the innermost open element.
-  void close(int elements = 1);
-  void text(std::string_view text);
-  // An element with nothing but text in it.
-  void element(std::string_view name, Attributes attributes, std::string_view text);
-  // <name .../>: for SVG, and for elements of HTML that never have content.
-  void empty(std::string_view name, Attributes attributes = {});
-  // Markup that is finished and well-formed, as take() returns it.
-  void finished(std::string_view markup) { text_ += markup; }
-  void line_break() { text_ += '\n'; }
-
-  // Closes what is open and gives the document away.
-  std::string take();
-
- private:
-  void start(std::string_view name, Attributes attributes);
-  std::string text_;
-  std::vector<std::string> open_;
-};
+// <name key="value" ...>content</name>. Values are escaped; names are our own, the content is
+// markup.
+std::string element(std::string_view name, Attributes attributes, std::string_view content);
+// <name key="value" .../>: for SVG, and for elements of HTML that never have content.
+std::string element(std::string_view name, Attributes attributes);
 
 }  // namespace idletune::report

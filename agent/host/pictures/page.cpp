@@ -1,7 +1,5 @@
 #include "agent/host/pictures/page.hpp"
 
-#include "agent/host/pictures/markup.hpp"
-
 namespace idletune::report {
 namespace {
 
@@ -101,192 +99,180 @@ struct Numbers {
   int table = 0;
 };
 
-void write_legend(Markup& html, const std::vector<Legend>& legend) {
-  if (legend.empty()) return;
-  html.open("ul", {{"class", "legend"}});
-  for (const Legend& entry : legend) {
-    html.open("li");
-    html.open("svg", {{"viewBox", "0 0 32 12"}, {"aria-hidden", "true"}});
-    html.empty("path",
-               {{"class", entry.style}, {"d", entry.area ? "M1 1L31 1 31 11 1 11Z" : "M1 6L31 6"}});
-    html.close();
-    html.element("span", {}, entry.text);
-    html.close();
-  }
-  html.close();
+// All items as markup, one after the other.
+template <class Items, class Make>
+std::string each(const Items& items, const Make& make) {
+  std::string text;
+  for (const auto& item : items) text += make(item);
+  return text;
 }
 
-void write(Markup& html, const Paragraph& paragraph, Numbers&) {
-  html.element("p", {{"class", paragraph.small ? "small" : "lead"}}, paragraph.text);
-  html.line_break();
+// An element that holds text.
+std::string said(std::string_view name, Attributes attributes, std::string_view text) {
+  return element(name, attributes, escaped(text));
 }
 
-void write_heading(Markup& html, const Figure::Panel& panel) {
-  if (panel.heading.empty()) return;
-  html.open("h4");
-  html.text(panel.heading);
-  if (!panel.subheading.empty()) {
-    html.empty("br");
-    html.element("span", {}, panel.subheading);
-  }
-  html.close();
+std::string markup_of(const Paragraph& paragraph, Numbers&) {
+  return said("p", {{"class", paragraph.small ? "small" : "lead"}}, paragraph.text);
 }
 
-void write(Markup& html, const Figure& figure, Numbers& numbers) {
+std::string markup_of(const Legend& entry) {
+  const char* const shape = entry.area ? "M1 1L31 1 31 11 1 11Z" : "M1 6L31 6";
+  return element("li", {},
+                 element("svg", {{"viewBox", "0 0 32 12"}, {"aria-hidden", "true"}},
+                         element("path", {{"class", entry.style}, {"d", shape}})) +
+                     said("span", {}, entry.text));
+}
+
+std::string markup_of(const Figure::Panel& panel) {
+  std::string heading = escaped(panel.heading);
+  if (!panel.subheading.empty()) heading += element("br", {}) + said("span", {}, panel.subheading);
+  if (!heading.empty()) heading = element("h4", {}, heading);
+  const auto& remark = panel.remark;
+  return "\n" + element("div", {},
+                        heading + panel.svg +
+                            (remark.empty() ? "" : said("p", {{"class", "remark"}}, remark)));
+}
+
+std::string markup_of(const Figure& figure, Numbers& numbers) {
   const std::string number = std::to_string(++numbers.figure);
-  html.element("h3", {{"id", "figure-" + number}}, "Figure " + number + ". " + figure.title);
-  html.open("figure", {{"aria-labelledby", "figure-" + number}});
-  write_legend(html, figure.legend);
-  html.open("div", {{"class", "panels"}});
-  for (const Figure::Panel& panel : figure.panels) {
-    html.line_break();
-    html.open("div");
-    write_heading(html, panel);
-    html.finished(panel.svg);
-    if (!panel.remark.empty()) html.element("p", {{"class", "remark"}}, panel.remark);
-    html.close();
-  }
-  html.close();
-  html.element("figcaption", {}, figure.caption);
-  html.close();
-  html.line_break();
+  const auto legend = each(figure.legend, [](const Legend& entry) { return markup_of(entry); });
+  const auto panels =
+      each(figure.panels, [](const Figure::Panel& panel) { return markup_of(panel); });
+  return said("h3", {{"id", "figure-" + number}}, "Figure " + number + ". " + figure.title) +
+         element("figure", {{"aria-labelledby", "figure-" + number}},
+                 (legend.empty() ? "" : element("ul", {{"class", "legend"}}, legend)) +
+                     element("div", {{"class", "panels"}}, panels) +
+                     said("figcaption", {}, figure.caption));
 }
 
 bool is_number(const std::string& column) { return column.rfind('>', 0) == 0; }
 
-void write_row(Markup& html, const Table& table, const std::vector<std::string>& cells) {
+std::string row_of(const Table& table, const std::vector<std::string>& cells) {
   // Longer cells may break their lines; numbers and names never do.
   constexpr std::size_t kWide = 24;
-  html.open("tr");
+  std::string row;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const std::string cell = i < cells.size() ? cells[i] : "";
-    const bool wide = character_count(cell) > kWide;
-    if (i == 0) {
-      html.element("th", {{"scope", "row"}, {"class", wide ? "wide" : "t"}}, cell);
-    } else if (is_number(table.columns[i])) {
-      html.element("td", {{"class", "n"}}, cell);
-    } else if (wide) {
-      html.element("td", {{"class", "wide"}}, cell);
-    } else {
-      html.element("td", {}, cell);
-    }
+    const bool number = i > 0 && is_number(table.columns[i]);
+    const char* const style = number ? "n" : character_count(cell) > kWide ? "wide" : "t";
+    row += i == 0 ? said("th", {{"scope", "row"}, {"class", style}}, cell)
+                  : said("td", {{"class", style}}, cell);
   }
-  html.close();
-  html.line_break();
+  return "\n" + element("tr", {}, row);
 }
 
-void write(Markup& html, const Table& table, Numbers& numbers) {
+std::string markup_of(const Table& table, Numbers& numbers) {
   const std::string number = std::to_string(++numbers.table);
-  const std::string title = "Table " + number + ". " + table.title;
-  if (table.folded) {
-    html.open("details");
-    html.element("summary", {{"id", "table-" + number}}, title);
-  } else {
-    html.element("h3", {{"id", "table-" + number}}, title);
-  }
-  html.open("div", {{"class", "scroll"},
-                    {"tabindex", "0"},
-                    {"role", "region"},
-                    {"aria-labelledby", "table-" + number}});
-  html.open("table");
-  html.open("thead");
-  html.open("tr");
-  for (const std::string& column : table.columns) {
+  const std::string id = "table-" + number;
+  const auto titles = each(table.columns, [](const std::string& column) {
     const bool right = is_number(column);
-    html.element("th", {{"scope", "col"}, {"class", right ? "n" : "t"}},
-                 column.substr(right ? 1 : 0));
-  }
-  html.close(2);
-  html.line_break();
-  html.open("tbody");
-  for (const auto& row : table.rows) write_row(html, table, row);
-  html.close(3);
-  if (!table.caption.empty()) html.element("p", {{"class", "small"}}, table.caption);
-  if (table.folded) html.close();
-  html.line_break();
+    return said("th", {{"scope", "col"}, {"class", right ? "n" : "t"}},
+                column.substr(right ? 1 : 0));
+  });
+  const auto rows = each(table.rows, [&](const auto& cells) { return row_of(table, cells); });
+  const std::string title =
+      said(table.folded ? "summary" : "h3", {{"id", id}}, "Table " + number + ". " + table.title);
+  const std::string all =
+      title +
+      element(
+          "div",
+          {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-labelledby", id}},
+          element("table", {},
+                  element("thead", {}, element("tr", {}, titles)) + element("tbody", {}, rows))) +
+      (table.caption.empty() ? "" : said("p", {{"class", "small"}}, table.caption));
+  return table.folded ? element("details", {}, all) : all;
 }
 
-void write_head(Markup& html, const Page& page) {
-  html.open("head");
-  html.empty("meta", {{"charset", "utf-8"}});
-  html.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-  if (page.renew_seconds > 0) {
-    html.empty("meta",
-               {{"http-equiv", "refresh"}, {"content", std::to_string(page.renew_seconds)}});
-  }
-  html.element("title", {}, page.title);
-  html.open("style");
-  html.finished(kStyleSheet);
-  html.close(2);
-  html.line_break();
+std::string head_of(const Page& page) {
+  const std::string seconds = std::to_string(page.renew_seconds);
+  return element("head", {},
+                 element("meta", {{"charset", "utf-8"}}) +
+                     element("meta", {{"name", "viewport"},
+                                      {"content", "width=device-width, initial-scale=1"}}) +
+                     (page.renew_seconds == 0
+                          ? ""
+                          : element("meta", {{"http-equiv", "refresh"}, {"content", seconds}})) +
+                     said("title", {}, page.title) + element("style", {}, kStyleSheet));
 }
 
-void write_header(Markup& html, const Page& page) {
-  html.open("header");
-  html.element("h1", {}, page.title);
-  html.open("ul", {{"class", "totals"}});
-  for (const auto& [figure, what] : page.totals) {
-    html.open("li");
-    html.element("b", {}, figure);
-    html.element("span", {}, what);
-    html.close();
-  }
-  html.close();
-  html.element("p", {}, page.lead);
-  html.open("nav", {{"aria-label", "Contents"}});
-  html.open("ol");
-  for (const Section& section : page.sections) {
-    html.open("li");
-    html.element("a", {{"href", "#" + section.id}}, section.title);
-    html.close();
-  }
-  html.close(3);
-  html.line_break();
+std::string header_of(const Page& page) {
+  const auto totals = each(page.totals, [](const auto& total) {
+    return element("li", {}, said("b", {}, total.first) + said("span", {}, total.second));
+  });
+  const auto links = each(page.sections, [](const Section& section) {
+    return element("li", {}, said("a", {{"href", "#" + section.id}}, section.title));
+  });
+  return element("header", {},
+                 said("h1", {}, page.title) + element("ul", {{"class", "totals"}}, totals) +
+                     said("p", {}, page.lead) +
+                     element("nav", {{"aria-label", "Contents"}}, element("ol", {}, links)));
 }
+
+json counts_of(const RowPlot& plot) {
+  std::size_t values = 0;
+  for (const RowPlot::Row& row : plot.rows) {
+    for (const RowPlot::Value& value : row.values)
+      values += plot.kind != RowPlot::dots || value.value > 0 ? 1 : 0;
+  }
+  if (plot.kind == RowPlot::dots) return {{"dots", values}};
+  if (plot.kind == RowPlot::violins) return {{"violins", plot.rows.size()}};
+  return {{"boxes", plot.rows.size()}, {"values", values}};
+}
+json counts_of(const ScatterPlot& plot) { return {{"points", plot.points.size()}}; }
+json counts_of(const HeatMap&) { return {{"maps", 1u}}; }
+json counts_of(const CurvePlot& plot) { return {{"curves", plot.curves.size()}}; }
 
 }  // namespace
+
+std::vector<Legend> legend_of_shades(double times, const std::string& unit) {
+  const auto edge = [&](int i) { return axis_text(times * HeatMap::kEdges[i]); };
+  std::vector<Legend> legend;
+  for (int i = 0; i < HeatMap::kShades; ++i) {
+    const std::string range = i == 0                      ? "under " + edge(0)
+                              : i == HeatMap::kShades - 1 ? edge(i - 1) + " and more"
+                                                          : edge(i - 1) + " to " + edge(i);
+    legend.push_back({"heat h" + std::to_string(i + 1), false, range + unit});
+  }
+  return legend;
+}
+
+void Figure::add(const Plot& plot, const std::string& heading, const std::string& subheading,
+                 const std::string& remark, const std::string& description) {
+  const std::string where = heading + (subheading.empty() ? "" : " " + subheading);
+  const Caption words{id + "-" + std::to_string(panels.size() + 1),
+                      where.empty() ? title : where + ": " + title,
+                      description + (description.empty() || remark.empty() ? "" : " ") + remark};
+  std::visit(
+      [&](const auto& one) {
+        panels.push_back({heading, subheading, draw(words, one), remark});
+        const json more = counts_of(one);
+        for (const auto& [what, count] : more.items())
+          counts[what] = counts.value(what, std::size_t{0}) + count.template get<std::size_t>();
+      },
+      plot);
+}
 
 std::string html_of(const Page& page) {
-  Markup html;
-  html.finished("<!DOCTYPE html>\n");
-  html.open("html", {{"lang", "en"}});
-  html.line_break();
-  write_head(html, page);
-  html.open("body");
-  html.line_break();
-  write_header(html, page);
-  html.open("main");
   Numbers numbers;
-  for (const Section& section : page.sections) {
-    html.line_break();
-    html.open("section", {{"aria-labelledby", section.id}});
-    html.element("h2", {{"id", section.id}}, section.title);
-    html.line_break();
-    for (const auto& part : section.parts) {
-      std::visit([&](const auto& one) { write(html, one, numbers); }, part);
-    }
-    html.close();
-  }
-  html.close();
-  html.line_break();
-  html.open("footer");
-  html.element("p", {{"class", "small"}},
-               "Made by idletune " IDLETUNE_VERSION ". This page needs nothing but itself.");
-  html.close();
-  return html.take() + "\n";
+  const auto sections = each(page.sections, [&](const Section& section) {
+    const auto parts = each(section.parts, [&](const auto& part) {
+      return std::visit([&](const auto& one) { return markup_of(one, numbers) + "\n"; }, part);
+    });
+    return "\n" + element("section", {{"aria-labelledby", section.id}},
+                          said("h2", {{"id", section.id}}, section.title) + "\n" + parts);
+  });
+  const std::string footer =
+      said("p", {{"class", "small"}},
+           "Made by idletune " IDLETUNE_VERSION ". This page needs nothing but itself.");
+  return "<!DOCTYPE html>\n" +
+         element("html", {{"lang", "en"}},
+                 "\n" + head_of(page) + "\n" +
+                     element("body", {},
+                             "\n" + header_of(page) + "\n" + element("main", {}, sections) + "\n" +
+                                 element("footer", {}, footer))) +
+         "\n";
 }
-
-namespace {
-
-json counts_of(const Figure& figure) {
-  json counts = json::object();
-  for (const auto& [name, count] : figure.counts) {
-    std::visit([&counts, &key = name](auto value) { counts[key] = value; }, count);
-  }
-  return counts;
-}
-
-}  // namespace
 
 json contents_of(const Page& page) {
   json sections = json::array();
@@ -304,7 +290,7 @@ json contents_of(const Page& page) {
         figures.push_back({{"number", ++numbers.figure},
                            {"title", figure->title},
                            {"panels", panels},
-                           {"counts", counts_of(*figure)}});
+                           {"counts", figure->counts}});
       } else if (const auto* table = std::get_if<Table>(&part)) {
         tables.push_back(
             {{"number", ++numbers.table}, {"title", table->title}, {"rows", table->rows.size()}});

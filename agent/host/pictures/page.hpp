@@ -1,13 +1,11 @@
 // The page as a list of sections with text, figures and tables, and what becomes of it.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "agent/host/pictures/plots.hpp"
 
 namespace idletune::report {
 
@@ -24,23 +22,39 @@ struct Legend {
   bool area = false;
   std::string text;
 };
+// An entry for each of what has a `series` and a `name`.
+template <class Lines>
+std::vector<Legend> legend_of(const Lines& lines) {
+  std::vector<Legend> entries;
+  for (const auto& line : lines)
+    entries.push_back({"curve s" + std::to_string(line.series), false, line.name});
+  return entries;
+}
+// Of the shades of a heat map: "under 50 %", "50 to 70 %", ... for 100 and " %".
+std::vector<Legend> legend_of_shades(double times, const std::string& unit);
 
 // One or more pictures under one number and caption.
 struct Figure {
-  explicit Figure(std::string titled = {}, std::vector<Legend> explained = {})
-      : title(std::move(titled)), legend(std::move(explained)) {}
+  using Plot = std::variant<RowPlot, ScatterPlot, HeatMap, CurvePlot>;
+  Figure(std::string named, std::string titled, std::vector<Legend> explained = {})
+      : id(std::move(named)), title(std::move(titled)), legend(std::move(explained)) {}
+  // Draws another one. The remark stands under it; with the description it is for those, too, who
+  // cannot see the picture. All panels of a figure have a second line of heading, or none has.
+  void add(const Plot& plot, const std::string& heading = {}, const std::string& subheading = {},
+           const std::string& remark = {}, const std::string& description = {});
+
   struct Panel {
     std::string heading;
-    std::string subheading;  // a second line; all panels of a figure have one, or none has
-    std::string svg;         // as plots.hpp returns it
-    std::string remark;      // under the picture; may be empty
+    std::string subheading;
+    std::string svg;
+    std::string remark;
   };
+  std::string id;  // of its pictures, with their numbers; unique
   std::string title;
   std::vector<Legend> legend;
   std::string caption;  // what was computed, from how many, with which thresholds and seeds
   std::vector<Panel> panels;
-  // How much of what it shows, for --json only.
-  std::vector<std::pair<std::string, std::variant<std::uint64_t, double>>> counts;
+  json counts = json::object();  // how much of what it shows, for --json only
 };
 
 struct Table {
@@ -56,7 +70,7 @@ struct Table {
 struct Section {
   std::string id;  // a word; unique
   std::string title;
-  std::vector<std::variant<Paragraph, Figure, Table>> parts;
+  std::vector<std::variant<Paragraph, Figure, Table>> parts = {};
 };
 
 struct Page {

@@ -16,23 +16,23 @@ double positive_or(double value, double other) {
   return std::isfinite(value) && value > 0 ? value : other;
 }
 
-std::vector<Tick> linear_ticks(double low, double high, std::size_t limit) {
-  const double least_step = (high - low) / static_cast<double>(limit - 1);
-  const double power = std::pow(10.0, std::floor(std::log10(least_step)));
-  double step = 10 * power;
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= least_step * (1 - kSlack)) {
-      step = factor * power;
-      break;
-    }
-  }
+std::vector<Tick> labelled(const std::vector<double>& values) {
   std::vector<Tick> ticks;
-  const double slack = kSlack * (high - low);
-  for (double i = std::ceil((low - slack) / step); i * step <= high + slack; ++i) {
-    const double value = i == 0 ? 0 : i * step;  // never -0
-    ticks.push_back({value, axis_text(value)});
-  }
+  for (const double value : values) ticks.push_back({value, axis_text(value)});
   return ticks;
+}
+
+std::vector<double> linear_ticks(double low, double high, std::size_t limit) {
+  const double least_step = (high - low) / static_cast<double>(limit - 1);
+  double step = std::pow(10.0, std::floor(std::log10(least_step)));
+  for (const double factor : {2.0, 2.5, 2.0}) {  // 1, 2, 5, 10
+    if (step < least_step * (1 - kSlack)) step *= factor;
+  }
+  std::vector<double> values;
+  const double slack = kSlack * (high - low);
+  for (double i = std::ceil((low - slack) / step); i * step <= high + slack; ++i)
+    values.push_back(i == 0 ? 0 : i * step);  // never -0
+  return values;
 }
 
 std::vector<double> powers_between(double low, double high, const std::vector<double>& mantissas,
@@ -50,21 +50,12 @@ std::vector<double> powers_between(double low, double high, const std::vector<do
   return values;
 }
 
-std::vector<Tick> logarithmic_ticks(double low, double high, std::size_t limit) {
-  const std::vector<std::vector<double>> finer{{1, 2, 5}, {1, 3}};
-  std::vector<double> values;
-  for (const auto& mantissas : finer) {
-    values = powers_between(low, high, mantissas, 1);
-    if (values.size() <= limit) break;
-  }
-  for (int every = 1; values.size() > limit; ++every) {
+std::vector<double> logarithmic_ticks(double low, double high, std::size_t limit) {
+  std::vector<double> values = powers_between(low, high, {1, 2, 5}, 1);
+  if (values.size() > limit) values = powers_between(low, high, {1, 3}, 1);
+  for (int every = 1; values.size() > limit; ++every)
     values = powers_between(low, high, {1}, every);
-  }
-  if (values.size() < 2) return linear_ticks(low, high, limit);
-  std::vector<Tick> ticks;
-  ticks.reserve(values.size());
-  for (const double value : values) ticks.push_back({value, axis_text(value)});
-  return ticks;
+  return values.size() < 2 ? linear_ticks(low, high, limit) : values;
 }
 
 }  // namespace
@@ -77,19 +68,12 @@ std::string axis_text(double value) {
     std::string text = number_text(value * 1e-3, 2);
     const std::size_t sign = text.find("e-");
     if (sign == std::string::npos) return text;
-    const int exponent = std::atoi(text.c_str() + sign + 2) - 3;
-    return text.substr(0, sign + 2) + std::to_string(exponent);
+    return text.substr(0, sign + 2) + std::to_string(std::atoi(text.c_str() + sign + 2) - 3);
   }
-  std::string suffix;
-  double shown = value;
-  if (size >= 1e9) {
-    shown = value / 1e9, suffix = "G";
-  } else if (size >= 1e6) {
-    shown = value / 1e6, suffix = "M";
-  } else if (size >= 1e3) {
-    shown = value / 1e3, suffix = "k";
-  }
-  return number_text(shown, 6) + suffix;
+  if (size >= 1e9) return number_text(value / 1e9, 6) + "G";
+  if (size >= 1e6) return number_text(value / 1e6, 6) + "M";
+  if (size >= 1e3) return number_text(value / 1e3, 6) + "k";
+  return number_text(value, 6);
 }
 
 Scale Scale::linear(double low, double high, double from, double to) {
@@ -130,7 +114,8 @@ double Scale::at(double value) const {
 
 std::vector<Tick> Scale::ticks(std::size_t limit) const {
   limit = std::max<std::size_t>(limit, 2);
-  return logarithmic_ ? logarithmic_ticks(low_, high_, limit) : linear_ticks(low_, high_, limit);
+  return labelled(logarithmic_ ? logarithmic_ticks(low_, high_, limit)
+                               : linear_ticks(low_, high_, limit));
 }
 
 std::vector<Tick> as_percentages(std::vector<Tick> ticks) {
@@ -138,69 +123,49 @@ std::vector<Tick> as_percentages(std::vector<Tick> ticks) {
   return ticks;
 }
 
-void draw_shades(Drawing& drawing, const std::string& style, int shades, std::size_t rows,
-                 std::size_t columns,
-                 const std::function<int(std::size_t row, std::size_t column)>& shade_of,
-                 const std::function<Point(std::size_t row, std::size_t column)>& place) {
-  std::vector<std::vector<std::vector<Point>>> runs(static_cast<std::size_t>(shades) + 1);
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t column = 0; column < columns;) {
-      const std::size_t first = column;
-      const int shade = shade_of(row, column);
-      while (++column < columns && shade_of(row, column) == shade) continue;
-      runs[static_cast<std::size_t>(shade)].push_back({place(row, first), place(row, column)});
-    }
-  }
-  for (int shade = 1; shade <= shades; ++shade)
-    drawing.lines(style + std::to_string(shade), runs[static_cast<std::size_t>(shade)]);
+Scale Axis::scale(Limits data, double from, double to) const {
+  if (low < high) data = {low, high};
+  return kind == linear || kind == shares ? Scale::linear(data.low, data.high, from, to)
+                                          : Scale::logarithmic(data.low, data.high, from, to);
 }
 
-void draw_row_head(Drawing& drawing, const std::string& name, const std::string& note, double y) {
-  const double note_width = Drawing::kCharacterWidth * static_cast<double>(character_count(note));
-  drawing.fitted_label("strong", {2, y}, Anchor::start, name, Drawing::kWidth - note_width - 12);
-  drawing.label("note", {Drawing::kWidth - 2, y}, Anchor::end, note);
-}
-
-void draw_horizontal_axis(Drawing& drawing, const Frame& frame, const Scale& scale,
-                          const std::vector<Tick>& ticks, const std::string& name) {
+void draw_horizontal_axis(Drawing& drawing, const Frame& frame, const Axis& axis,
+                          const Scale& scale) {
   std::vector<std::vector<Point>> rules;
+  const auto ticks = axis.of_shares() ? as_percentages(scale.ticks(6)) : scale.ticks(8);
   for (const Tick& tick : ticks) {
-    const double x = scale.at(tick.value);
-    rules.push_back({{x, frame.top}, {x, frame.bottom}});
+    const double at = scale.at(tick.value);
+    rules.push_back({{at, frame.top}, {at, frame.bottom}});
+    // The first and the last label stay within the picture.
+    const double half = Drawing::kDigitWidth * static_cast<double>(character_count(tick.label)) / 2;
+    drawing.label("tick", {std::clamp(at, half, Drawing::kWidth - half), frame.bottom + 15},
+                  Anchor::middle, tick.label);
   }
   drawing.lines("rule", rules);
   drawing.line("axis", {frame.left, frame.bottom}, {frame.right, frame.bottom});
-  for (const Tick& tick : ticks) {
-    // The first and the last label stay within the picture.
-    const double half = Drawing::kDigitWidth * static_cast<double>(character_count(tick.label)) / 2;
-    const double x = std::clamp(scale.at(tick.value), half, Drawing::kWidth - half);
-    drawing.label("tick", {x, frame.bottom + 15}, Anchor::middle, tick.label);
-  }
-  if (name.empty()) return;
-  drawing.fitted_label("name", {(frame.left + frame.right) / 2, frame.bottom + 32}, Anchor::middle,
-                       name,
-                       2 * std::min((frame.left + frame.right) / 2,
-                                    Drawing::kWidth - (frame.left + frame.right) / 2));
+  if (axis.name.empty()) return;
+  const double middle = (frame.left + frame.right) / 2;
+  drawing.label("name", {middle, frame.bottom + 32}, Anchor::middle, axis.name,
+                2 * std::min(middle, Drawing::kWidth - middle));
 }
 
-void draw_vertical_axis(Drawing& drawing, const Frame& frame, const Scale& scale,
-                        const std::vector<Tick>& ticks, const std::string& name) {
+void draw_vertical_axis(Drawing& drawing, const Frame& frame, const Axis& axis,
+                        const Scale& scale) {
   std::vector<std::vector<Point>> rules;
-  for (const Tick& tick : ticks) {
+  const auto ticks = scale.ticks(6);
+  for (const Tick& tick : axis.of_shares() ? as_percentages(ticks) : ticks) {
     const double y = scale.at(tick.value);
     rules.push_back({{frame.left, y}, {frame.right, y}});
     // A label that is wider than the margin begins at the picture's edge.
     const double width = Drawing::kDigitWidth * static_cast<double>(character_count(tick.label));
-    if (width <= frame.left - 5) {
-      drawing.label("tick", {frame.left - 5, y + 4}, Anchor::end, tick.label);
-    } else {
-      drawing.label("tick", {0, y + 4}, Anchor::start, tick.label);
-    }
+    const bool fits = width <= frame.left - 5;
+    drawing.label("tick", {fits ? frame.left - 5 : 0, y + 4}, fits ? Anchor::end : Anchor::start,
+                  tick.label);
   }
   drawing.lines("rule", rules);
   drawing.line("axis", {frame.left, frame.top}, {frame.left, frame.bottom});
-  if (name.empty()) return;
-  drawing.fitted_label("name", {0, frame.top - 10}, Anchor::start, name, Drawing::kWidth);
+  if (axis.name.empty()) return;
+  drawing.label("name", {0, frame.top - 10}, Anchor::start, axis.name, Drawing::kWidth);
 }
 
 }  // namespace idletune::report

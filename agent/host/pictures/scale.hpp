@@ -1,9 +1,6 @@
 // From values to coordinates, and the axes that show them.
 #pragma once
 
-#include <functional>
-#include <limits>
-
 #include "agent/host/pictures/drawing.hpp"
 
 namespace idletune::report {
@@ -48,20 +45,6 @@ class Scale {
 // The same ticks labelled as percentages of 1: "0 %", "25 %".
 std::vector<Tick> as_percentages(std::vector<Tick> ticks);
 
-// The part of a picture inside its axes.
-struct Frame {
-  double left = 0;
-  double top = 0;
-  double right = 0;
-  double bottom = 0;
-};
-
-// The frame of so many rows of that height, one below the other; beside it there is room for half a
-// label of the axis.
-inline Frame frame_of_rows(std::size_t rows, double height) {
-  return {20, 4, Drawing::kWidth - 20, 4 + height * static_cast<double>(rows)};
-}
-
 // What lies between the least and the greatest of some values.
 struct Limits {
   double low = std::numeric_limits<double>::infinity();
@@ -72,23 +55,32 @@ struct Limits {
   }
 };
 
+struct Axis {
+  enum Kind { linear, shares, logarithmic, logarithmic_shares };  // shares: labelled as per cents
+  std::string name = {};
+  Kind kind = linear;
+  double low = 0;  // both 0: from the data
+  double high = 0;
+
+  bool of_shares() const { return kind == shares || kind == logarithmic_shares; }
+  Scale scale(Limits data, double from, double to) const;
+};
+
+// The part of a picture inside its axes.
+struct Frame {
+  double left = 0;
+  double top = 0;
+  double right = 0;
+  double bottom = 0;
+};
+
 // Height that an axis with its name takes under a frame.
 inline constexpr double kAxisHeight = 38;
 
-// Cells of the same shade that touch in a row, as a thick line through their middle: the shortest
-// way to say a rectangle. `shade_of(row, column)`: 0 ... shades, 0: nothing; `style`: of the first
-// shade without its number; `place(row, column)`: the middle of a cell's left edge.
-void draw_shades(Drawing& drawing, const std::string& style, int shades, std::size_t rows,
-                 std::size_t columns,
-                 const std::function<int(std::size_t row, std::size_t column)>& shade_of,
-                 const std::function<Point(std::size_t row, std::size_t column)>& place);
-// What stands above a row of a picture: its name, cut where need be, and on the right its note.
-void draw_row_head(Drawing& drawing, const std::string& name, const std::string& note, double y);
 // A rule through the frame and a label under it for every tick; the axis' name below, centred.
-void draw_horizontal_axis(Drawing& drawing, const Frame& frame, const Scale& scale,
-                          const std::vector<Tick>& ticks, const std::string& name);
+void draw_horizontal_axis(Drawing& drawing, const Frame& frame, const Axis& axis,
+                          const Scale& scale);
 // Likewise with the labels to the left of the frame. The name stands above the frame, on the left.
-void draw_vertical_axis(Drawing& drawing, const Frame& frame, const Scale& scale,
-                        const std::vector<Tick>& ticks, const std::string& name);
+void draw_vertical_axis(Drawing& drawing, const Frame& frame, const Axis& axis, const Scale& scale);
 
 }  // namespace idletune::report

@@ -22,21 +22,6 @@ std::vector<double> ranks_of(const std::vector<double>& values) {
   return ranks;
 }
 
-double correlation(const std::vector<double>& x, const std::vector<double>& y) {
-  const double n = static_cast<double>(x.size());
-  const double mean_x = std::accumulate(x.begin(), x.end(), 0.0) / n;
-  const double mean_y = std::accumulate(y.begin(), y.end(), 0.0) / n;
-  double xx = 0;
-  double yy = 0;
-  double xy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xx += (x[i] - mean_x) * (x[i] - mean_x);
-    yy += (y[i] - mean_y) * (y[i] - mean_y);
-    xy += (x[i] - mean_x) * (y[i] - mean_y);
-  }
-  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : std::numeric_limits<double>::quiet_NaN();
-}
-
 double at_best_of(const std::vector<float>& from, const std::vector<float>& on) {
   const auto best = std::max_element(from.begin(), from.end()) - from.begin();
   return std::max(0.0, static_cast<double>(on[static_cast<std::size_t>(best)]));
@@ -74,13 +59,22 @@ double rank_correlation(const std::vector<Point>& points) {
     x.push_back(point.x);
     y.push_back(point.y);
   }
-  return correlation(ranks_of(x), ranks_of(y));
+  x = ranks_of(x);
+  y = ranks_of(y);
+  const double mean = static_cast<double>(points.size() + 1) / 2;  // of the ranks
+  double xx = 0;
+  double yy = 0;
+  double xy = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    xx += (x[i] - mean) * (x[i] - mean);
+    yy += (y[i] - mean) * (y[i] - mean);
+    xy += (x[i] - mean) * (y[i] - mean);
+  }
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::vector<DevicePair> pairs_of(const Group& group, double threshold, std::size_t limit) {
-  std::vector<const History*> histories;
-  for (const Source& source : group.sources) histories.push_back(source.history);
-  const PerformanceTable table(histories);
+  const PerformanceTable table(group.histories());
   std::vector<DevicePair> pairs;
   // Every source of a group has something that ran and its own device: one source of the table
   // each.
@@ -88,10 +82,9 @@ std::vector<DevicePair> pairs_of(const Group& group, double threshold, std::size
   for (std::size_t i = 0; i < sources.size(); ++i) {
     for (std::size_t j = i + 1; j < sources.size(); ++j) {
       if (pairs.size() == limit) return pairs;
-      DevicePair pair = pair_of(sources[i].relative, sources[j].relative, threshold);
-      pair.first = group.sources[i].device;
-      pair.second = group.sources[j].device;
-      pairs.push_back(std::move(pair));
+      pairs.push_back(pair_of(sources[i].relative, sources[j].relative, threshold));
+      pairs.back().first = group.sources[i].device;
+      pairs.back().second = group.sources[j].device;
     }
   }
   return pairs;

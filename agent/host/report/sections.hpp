@@ -32,21 +32,15 @@ struct ReportOptions {
 // whatever is returned then will not be used.
 using Continue = std::function<bool(const std::string& next)>;
 
-Section best_section(const Study& study, const ReportOptions& options, const Continue& go_on);
-Section value_section(const Study& study, const ReportOptions& options, const Continue& go_on);
-Section distribution_section(const Study& study, const ReportOptions& options,
-                             const Continue& go_on);
-Section fraction_section(const Study& study, const ReportOptions& options, const Continue& go_on);
-Section importance_section(const Study& study, const ReportOptions& options, const Continue& go_on);
-Section device_section(const Study& study, const ReportOptions& options, const Continue& go_on);
-Section pruning_section(const Study& study, const ReportOptions& options, const Continue& go_on);
-Section source_section(const Study& study, const ReportOptions& options, const Continue& go_on);
-// No parts without a model.
-Section model_section(const Study& study, const ReportOptions& options, const Continue& go_on);
+using SectionFunction = Section(const Study& study, const ReportOptions& options,
+                                const Continue& go_on);
+// A section without parts has nothing to say of these histories, as those about several devices.
+SectionFunction best_section, distribution_section, value_section, fraction_section,
+    importance_section, device_section, pruning_section, model_section, source_section;
 
 struct SectionMaker {
   const char* name;
-  Section (*make)(const Study& study, const ReportOptions& options, const Continue& go_on);
+  SectionFunction* make;
 };
 
 // Of solved systems: `results` are those of `idletune solve --json --html FILE`; those with an
@@ -57,7 +51,8 @@ Page solve_page(const json& results);
 inline constexpr std::size_t kMostPanels = 60;
 // " Only the first 60 of 210 pairs are drawn."; `what`: "pairs are drawn". Empty if all are.
 std::string left_out(std::size_t drawn, std::size_t all, const std::string& what);
-// The same of kernels and sizes.
+// The same of kernels and sizes; of pairs of kernel and device, of which so many were looked at.
 std::string panels_left_out(const Study& study);
+std::string pairs_left_out(const Study& study, std::size_t looked, const std::string& what);
 
 }  // namespace idletune::report

@@ -17,19 +17,16 @@ bool comparable(const History& a, const History& b) {
   return a.kernel == b.kernel && a.shape == b.shape && sorted_names(a) == sorted_names(b);
 }
 
-// Indices into `items`, those that are the same thing together, in the order of the first of each.
-template <class Item, class Same>
-std::vector<std::vector<std::size_t>> gathered(const std::vector<Item>& items, const Same& same) {
-  std::vector<std::vector<std::size_t>> sets;
-  for (std::size_t i = 0; i < items.size(); ++i) {
+// Those that are the same thing together, in the order of the first of each.
+template <class Same>
+std::vector<std::vector<const Recording*>> gathered(const std::vector<const Recording*>& all,
+                                                    const Same& same) {
+  std::vector<std::vector<const Recording*>> sets;
+  for (const Recording* one : all) {
     const auto found = std::find_if(sets.begin(), sets.end(), [&](const auto& set) {
-      return same(items[set.front()], items[i]);
+      return same(set.front()->history, one->history);
     });
-    if (found == sets.end()) {
-      sets.push_back({i});
-    } else {
-      found->push_back(i);
-    }
+    (found == sets.end() ? *sets.emplace(sets.end()) : *found).push_back(one);
   }
   return sets;
 }
@@ -51,21 +48,16 @@ Source source_of(Study& study, std::vector<const Recording*> recordings) {
 Group group_of(Study& study, const std::vector<const Recording*>& recordings) {
   Group group;
   group.kernel = recordings.front()->history.kernel;
-  const auto same_device = [](const Recording* a, const Recording* b) {
-    return same_device_model(a->history.device, b->history.device);
+  const auto same_device = [](const History& a, const History& b) {
+    return same_device_model(a.device, b.device);
   };
-  std::vector<const History*> sources;
-  for (const auto& set : gathered(recordings, same_device)) {
-    std::vector<const Recording*> repeats;
-    repeats.reserve(set.size());
-    for (const std::size_t i : set) repeats.push_back(recordings[i]);
-    group.sources.push_back(source_of(study, std::move(repeats)));
-    sources.push_back(group.sources.back().history);
-  }
-  const std::vector<std::uint64_t> dropped = dropped_failures(sources);
+  for (auto& set : gathered(recordings, same_device))
+    group.sources.push_back(source_of(study, std::move(set)));
+  const std::vector<std::uint64_t> dropped = dropped_failures(group.histories());
   for (std::size_t i = 0; i < group.sources.size(); ++i) {
-    group.sources[i].dropped_failures = dropped[i];
-    group.sources[i].distribution = distribution_of(*sources[i], dropped[i]);
+    Source& source = group.sources[i];
+    source.dropped_failures = dropped[i];
+    source.distribution = distribution_of(*source.history, dropped[i]);
   }
   return group;
 }
@@ -127,17 +119,27 @@ void ParameterKinds::decide(const std::string& parameter, ParameterKind kind) {
 
 std::optional<ParameterKind> ParameterKinds::of(const std::string& kernel,
                                                 const std::string& parameter) const {
-  if (const auto kind = decided_.find(parameter); kind != decided_.end()) return kind->second;
-  if (const auto kind = of_kernel_.find({kernel, parameter}); kind != of_kernel_.end())
-    return kind->second;
-  if (const auto kind = of_any_.find(parameter); kind != of_any_.end()) return kind->second;
-  return std::nullopt;
+  const auto in = [](const auto& kinds, const auto& key) {
+    const auto found = kinds.find(key);
+    return found == kinds.end() ? std::nullopt : std::optional<ParameterKind>(found->second);
+  };
+  if (const auto kind = in(decided_, parameter)) return kind;
+  if (const auto kind = in(of_kernel_, std::make_pair(kernel, parameter))) return kind;
+  return in(of_any_, parameter);
 }
 
-std::size_t Study::source_count() const {
-  std::size_t count = 0;
-  for (const Group& group : groups) count += group.sources.size();
-  return count;
+std::vector<const History*> Group::histories() const {
+  std::vector<const History*> histories;
+  for (const Source& source : sources) histories.push_back(source.history);
+  return histories;
+}
+
+std::vector<Pair> Study::pairs() const {
+  std::vector<Pair> pairs;
+  for (const Group& group : groups) {
+    for (const Source& source : group.sources) pairs.push_back({&group, &source});
+  }
+  return pairs;
 }
 
 Study study_of(std::vector<Recording> recordings, ParameterKinds kinds) {
@@ -155,15 +157,7 @@ Study study_of(std::vector<Recording> recordings, ParameterKinds kinds) {
     study.recordings.push_back(std::move(recording));
     usable.push_back(&study.recordings.back());
   }
-  const auto same_group = [](const Recording* a, const Recording* b) {
-    return comparable(a->history, b->history);
-  };
-  for (const auto& set : gathered(usable, same_group)) {
-    std::vector<const Recording*> members;
-    members.reserve(set.size());
-    for (const std::size_t i : set) members.push_back(usable[i]);
-    study.groups.push_back(group_of(study, members));
-  }
+  for (const auto& set : gathered(usable, comparable)) study.groups.push_back(group_of(study, set));
   name_groups(study.groups);
   return study;
 }

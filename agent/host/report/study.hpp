@@ -29,6 +29,15 @@ struct Group {
   std::string kernel;
   std::string title;            // differs from those of the other groups
   std::vector<Source> sources;  // at least one
+
+  std::vector<const History*> histories() const;  // of its sources
+};
+
+// A kernel at one size on one device.
+struct Pair {
+  const Group* group;
+  const Source* source;
+  std::string name() const { return group->title + " on " + source->device; }
 };
 
 // Kinds of parameters by their names.
@@ -55,7 +64,8 @@ struct Study {
   std::vector<std::string> warnings;  // what was left out, one line each
   ParameterKinds kinds;
 
-  std::size_t source_count() const;
+  std::vector<Pair> pairs() const;
+  std::size_t source_count() const { return pairs().size(); }
 };
 
 // A configuration of a history as the source had it: "WG=64 VECTOR=2"; numbers as numbers.

@@ -58,12 +58,9 @@ TEST_CASE("every single byte and pair of bytes yields well-formed XML") {
   CHECK(std::string(x->Attribute("a")) == x->GetText());
 }
 
-TEST_CASE("a document closes what it opened") {
-  Markup markup;
-  markup.open("ul", {{"class", "a \"b\""}});
-  markup.element("li", {}, "1 < 2");
-  markup.open("li");
-  markup.empty("br");
-  markup.text("&");
-  CHECK(markup.take() == "<ul class=\"a &quot;b&quot;\"><li>1 &lt; 2</li><li><br/>&amp;</li></ul>");
+TEST_CASE("an element closes what it opened, whatever its attributes say") {
+  CHECK(element("ul", {{"class", "a \"b\""}},
+                element("li", {}, escaped("1 < 2")) +
+                    element("li", {}, element("br", {}) + escaped("&"))) ==
+        "<ul class=\"a &quot;b&quot;\"><li>1 &lt; 2</li><li><br/>&amp;</li></ul>");
 }

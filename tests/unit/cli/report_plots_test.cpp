@@ -80,7 +80,7 @@ TEST_CASE("coordinates that are no numbers or outside stay in the picture") {
   drawing.line("x", {std::nan(""), -5}, {1e30, std::numeric_limits<double>::infinity()});
   drawing.disc("x", {400, 400}, 3);
   drawing.rectangle("x", {-10, 90}, 1000, 50);
-  const Parsed picture(drawing.take());
+  const Parsed picture(drawing.markup());
   const auto* line = picture.all("line")[0];
   CHECK(line->DoubleAttribute("x1") == 0);
   CHECK(line->DoubleAttribute("y1") == 0);
@@ -95,20 +95,19 @@ TEST_CASE("coordinates that are no numbers or outside stay in the picture") {
 
 TEST_CASE("a picture has a title, a description and its id") {
   Drawing drawing({"violin-1", "a < b", "c & d"}, 50);
-  const Parsed picture(drawing.take());
+  const Parsed picture(drawing.markup());
   CHECK(std::string(picture.svg->Attribute("id")) == "violin-1");
   CHECK(std::string(picture.svg->FirstChildElement("title")->GetText()) == "a < b");
   CHECK(std::string(picture.svg->FirstChildElement("desc")->GetText()) == "c & d");
 }
 
 TEST_CASE("a violin is widest where most values are, and marks its median") {
-  ViolinPlot plot;
-  plot.caption = {"v", "t", "d"};
-  Violin violin;
-  violin.name = kHostile;
-  for (int i = -50; i <= 50; ++i) violin.values.push_back(0.5 + 0.1 * std::pow(i / 50.0, 3));
-  plot.violins = {violin, {"empty", "nothing ran", {}}};
-  const Parsed picture(draw(plot));
+  RowPlot plot;
+  plot.kind = RowPlot::violins;
+  RowPlot::Row violin{kHostile};
+  for (int i = -50; i <= 50; ++i) violin.values.push_back({0.5 + 0.1 * std::pow(i / 50.0, 3), ""});
+  plot.rows = {violin, {"empty", "nothing ran", {}}};
+  const Parsed picture(draw({"v", "t", "d"}, plot));
   check_within(picture);
   REQUIRE(picture.all("path", "violin").size() == 1);
   Point top{0, 1e9};
@@ -125,11 +124,11 @@ TEST_CASE("a violin is widest where most values are, and marks its median") {
 }
 
 TEST_CASE("a box is drawn from quartile to quartile") {
-  BoxPlot plot;
-  plot.caption = {"b", "t", "d"};
-  plot.rows.push_back(
-      {kHostile, "kind", {{0, "a"}, {0.25, "b"}, {0.5, "c"}, {0.75, "d"}, {1, kHostile}}});
-  const Parsed picture(draw(plot));
+  RowPlot plot;
+  RowPlot::Row row{kHostile, "kind", {}};
+  for (const double value : {0.0, 0.25, 0.5, 0.75, 1.0}) row.values.push_back({value, kHostile});
+  plot.rows = {row};
+  const Parsed picture(draw({"b", "t", "d"}, plot));
   check_within(picture);
   const auto* box = picture.all("rect", "box")[0];
   CHECK(box->DoubleAttribute("x") == doctest::Approx(20 + 0.25 * 296));
@@ -140,41 +139,38 @@ TEST_CASE("a box is drawn from quartile to quartile") {
 TEST_CASE("of many points beyond a whisker the farthest are drawn, the best one among them") {
   for (const int beyond : {1, 5, 12, 13, 25, 40, 41}) {
     CAPTURE(beyond);
-    BoxPlot plot;
-    plot.caption = {"b", "t", "d"};
-    BoxRow row{"values", "", {}};
+    RowPlot::Row row{"values"};
     for (int i = 0; i < 400; ++i) row.values.push_back({0.2 + 0.0001 * i, ""});
     for (int i = 0; i < beyond; ++i) row.values.push_back({1 - 0.005 * i, ""});
+    RowPlot plot;
     plot.rows.push_back(std::move(row));
-    const Parsed picture(draw(plot));
+    const Parsed picture(draw({"b", "t", "d"}, plot));
     double farthest = 0;
     for (const auto* disc : picture.all("circle", "point"))
       farthest = std::max(farthest, disc->DoubleAttribute("cx"));
     CHECK(farthest == doctest::Approx(20 + 296));
-    CHECK(picture.all("circle", "point").size() <= BoxPlot::kMostDiscs);
+    CHECK(picture.all("circle", "point").size() <= RowPlot::kMostDiscs);
   }
 }
 
 TEST_CASE("a label of a vertical axis is never cut") {
-  CurvePlot plot;
-  plot.caption = {"c", "t", "d"};
-  plot.logarithmic_y = true;
+  CurvePlot plot{{"", Axis::logarithmic}, {"", Axis::logarithmic}};
   plot.curves.push_back({1, {{1, 1e-9}, {10, 1}, {100, 123456}}, {}, {}});
-  check_within(Parsed(draw(plot)));
+  check_within(Parsed(draw({"c", "t", "d"}, plot)));
 }
 
 TEST_CASE("a small scatter has its points, a large one cells of the same weight") {
+  const Caption caption{"s", "t", "d"};
   ScatterPlot plot;
-  plot.caption = {"s", "t", "d"};
   plot.x_name = plot.y_name = kHostile;
   plot.points = {{0, 0}, {1, 1}, {0.5, 0.25}};
-  const Parsed small(draw(plot));
+  const Parsed small(draw(caption, plot));
   REQUIRE(small.all("circle", "point").size() == 3);
   CHECK(small.all("circle", "point")[2]->DoubleAttribute("cx") == doctest::Approx(44 + 140));
   CHECK(small.all("circle", "point")[2]->DoubleAttribute("cy") == doctest::Approx(306 - 70));
   Random random(3);
   for (int i = 0; i < 20000; ++i) plot.points.push_back({random.uniform(), random.uniform()});
-  const std::string text = draw(plot);
+  const std::string text = draw(caption, plot);
   const Parsed large(text);
   check_within(large);
   CHECK(large.all("circle").empty());
@@ -182,16 +178,13 @@ TEST_CASE("a small scatter has its points, a large one cells of the same weight"
 }
 
 TEST_CASE("curves are cut where they leave the axis") {
-  CurvePlot plot;
-  plot.caption = {"c", "t", "d"};
-  plot.y_low = 1;
-  plot.y_high = 2;
+  CurvePlot plot{{"", Axis::logarithmic}, {"", Axis::linear, 1, 2}};
   Curve curve;
   curve.series = 2;
   curve.points = {{1, 0}, {10, 4}, {100, 1.5}, {1000, 1.5}};
   plot.curves = {curve};
   plot.marks = {{30, kHostile}};
-  const Parsed picture(draw(plot));
+  const Parsed picture(draw({"c", "t", "d"}, plot));
   check_within(picture);
   const std::vector<Point> points = points_of(picture.all("path", "curve s2")[0]);
   // Up through the frame in the first step, back into it in the second.
@@ -204,23 +197,24 @@ TEST_CASE("curves are cut where they leave the axis") {
 }
 
 TEST_CASE("curves of nothing and of what is no number still give a picture") {
-  CurvePlot plot;
-  plot.caption = {"c", "t", "d"};
-  check_within(Parsed(draw(plot)));
+  const Caption caption{"c", "t", "d"};
+  CurvePlot plot{{"", Axis::logarithmic}, {}};
+  check_within(Parsed(draw(caption, plot)));
   Curve curve;
   curve.points = {
       {std::nan(""), 1}, {1, std::nan("")}, {0, -1}, {std::numeric_limits<double>::infinity(), 3}};
   plot.curves = {curve};
-  plot.logarithmic_y = true;
-  check_within(Parsed(draw(plot)));
+  check_within(Parsed(draw(caption, plot)));
+  plot.y.kind = Axis::logarithmic;
+  check_within(Parsed(draw(caption, plot)));
 }
 
 TEST_CASE("fractions lie on a logarithmic axis, and zero is left out") {
-  RangePlot plot;
-  plot.caption = {"r", "t", "d"};
+  RowPlot plot;
+  plot.kind = RowPlot::dots;
   plot.rows.push_back(
-      {kHostile, "", {{0.001, 0.0005, 0.002, "a"}, {0.1, 0.1, 0.1, "b"}, {0, 0, 0, "c"}}});
-  const Parsed picture(draw(plot));
+      {kHostile, "", {{0.001, "a", 0.0005, 0.002}, {0.1, "b", 0.1, 0.1}, {0, "c"}}});
+  const Parsed picture(draw({"r", "t", "d"}, plot));
   check_within(picture);
   CHECK(picture.all("circle", "dot").size() == 2);
   CHECK(picture.all("line", "interval").size() == 1);
@@ -231,11 +225,12 @@ TEST_CASE("a page numbers its figures and tables and escapes whatever it is give
   page.title = kHostile;
   page.lead = kHostile;
   page.totals = {{"1", kHostile}};
-  Drawing drawing({"one", "t", "d"}, 20);
-  Figure figure(kHostile, {{"curve s1", false, kHostile}});
+  Figure figure("one", kHostile, {{"curve s1", false, kHostile}});
   figure.caption = kHostile;
-  figure.panels = {{kHostile, kHostile, drawing.take(), kHostile}};
-  figure.counts = {{"points", 7u}};
+  figure.add(ScatterPlot{"x", "y", std::vector<Point>(3, {0.5, 0.5})}, kHostile, kHostile,
+             kHostile);
+  figure.add(ScatterPlot{"x", "y", std::vector<Point>(4, {0.5, 0.5})}, kHostile, kHostile,
+             kHostile);
   Table table(kHostile, {kHostile, ">n"});
   table.rows = {{kHostile, "1"}, {"short row"}};
   Table folded = table;
@@ -248,6 +243,7 @@ TEST_CASE("a page numbers its figures and tables and escapes whatever it is give
   CHECK(html.find("<script") == std::string::npos);
   CHECK(html.find("id=\"figure-2\"") != std::string::npos);
   CHECK(html.find("id=\"table-2\"") != std::string::npos);
+  CHECK(html.find("id=\"one-2\"") != std::string::npos);
   const nlohmann::json contents = contents_of(page);
   CHECK(contents["sections"][0]["figures"][0]["number"] == 1);
   CHECK(contents["sections"][0]["figures"][0]["counts"]["points"] == 7);
@@ -258,13 +254,12 @@ TEST_CASE("a page numbers its figures and tables and escapes whatever it is give
 TEST_CASE(
     "cells of a heat map that touch and have the same shade are one line; nothing ran, no cell") {
   HeatMap map;
-  map.caption = {"h", "t", "d"};
   map.x_name = "BLOCK_X";
   map.y_name = kHostile;
   map.x_labels = {"1", "2", "4"};
   map.y_labels = {"1", "2"};
   map.cells = {0.2, 0.3, 1.0, NAN, 0.96, 0.85};
-  const Parsed picture(draw(map));
+  const Parsed picture(draw({"h", "t", "d"}, map));
   check_within(picture);
   CHECK(points_of(picture.all("path", "heat high h1")[0]).size() == 2);
   CHECK(points_of(picture.all("path", "heat high h4")[0]).size() == 2);

@@ -20,12 +20,7 @@ void add_lab_offload_verb(Verb& lab, CliContext& context);
 
 namespace idletune::report {
 
-Section convergence_section(const Study& study, const ReportOptions& options,
-                            const Continue& go_on);
-// Without models: searchers that begin with random draws.
-Section searcher_section(const Study& study, const ReportOptions& options, const Continue& go_on);
-Section regret_section(const Study& study, const ReportOptions& options, const Continue& go_on);
-// No parts where no device was measured at several problems of a kernel.
-Section selection_section(const Study& study, const ReportOptions& options, const Continue& go_on);
+// Searchers come without models, and begin with random draws.
+SectionFunction convergence_section, searcher_section, regret_section, selection_section;
 
 }  // namespace idletune::report

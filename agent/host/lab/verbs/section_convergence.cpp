@@ -2,7 +2,6 @@
 
 #include "agent/host/lab/convergence.hpp"
 #include "agent/host/lab/verbs/lab_verbs.hpp"
-#include "agent/host/pictures/plots.hpp"
 #include "agent/host/report/numbers.hpp"
 #include "models/host/insight/pruning.hpp"
 
@@ -21,107 +20,79 @@ constexpr Run kRuns[] = {{"random", false, 1, "random search, full space"},
                          {"annealing", false, 3, "simulated annealing, full space"},
                          {"annealing", true, 4, "simulated annealing, pruned space"}};
 
-struct Outcome {
-  const Run* run;
-  Convergence convergence;
-};
-
-// The pruned space of one target; nothing where no parameter can be spared or nothing is left that
-// runs.
-struct PrunedTarget {
-  std::string from;
-  History history;
-};
+// By the run that it is of.
+using Outcomes = std::map<const Run*, Convergence>;
 
 // The device to prune with: another one of the group where there is one, as on a new device.
-const Source& pruning_source(const Group& group, const Source& target) {
-  for (const Source& source : group.sources) {
-    if (&source != &target) return source;
+const Source& pruning_source(const Pair& target) {
+  for (const Source& source : target.group->sources) {
+    if (&source != target.source) return source;
   }
-  return target;
+  return *target.source;
 }
 
-std::optional<PrunedTarget> pruned_target(const Group& group, const Source& target,
-                                          double threshold) {
-  const Source& from = pruning_source(group, target);
+// Nothing where no parameter can be spared or nothing is left that runs.
+std::optional<History> pruned_target(const Pair& target, double threshold) {
   PruningOptions options;
   options.retention = threshold;
-  const Result<Pruning> pruning = prune(*from.history, PruningMethod::conservative, options);
+  const Result<Pruning> pruning =
+      prune(*pruning_source(target).history, PruningMethod::conservative, options);
   if (!pruning.ok() || pruning->pruned.empty()) return std::nullopt;
-  Result<History> pruned = pruned_history(*pruning, *target.history);
+  Result<History> pruned = pruned_history(*pruning, *target.source->history);
   if (!pruned.ok() || pruned->count(TrialStatus::correct) == 0) return std::nullopt;
-  return PrunedTarget{from.device, std::move(*pruned)};
+  return std::move(*pruned);
 }
 
-double slowest_ns(const History& history) {
-  double slowest = 0;
-  for (std::size_t row = 0; row < history.rows(); ++row) {
-    if (history.correct(row)) slowest = std::max(slowest, history.run_time_ns(row));
-  }
-  return slowest;
-}
-
-std::optional<Convergence> converge_on(const History& history, const Source& target, const Run& run,
-                                       const ReportOptions& options) {
-  const Result<Simulation> simulation = Simulation::of(history);
-  if (!simulation.ok()) return std::nullopt;
+// False if the user asked to stop.
+bool run(const Pair& target, const std::optional<History>& pruned, const ReportOptions& options,
+         const Continue& go_on, Outcomes& outcomes) {
+  const History& full = *target.source->history;
   ConvergenceOptions convergence;
   convergence.repeats = options.repeats;
   convergence.seed = options.seed;
   convergence.until = options.threshold;
-  convergence.best_ns = target.history->best_time_ns();
-  convergence.worst_ns = slowest_ns(*target.history);
-  Result<Convergence> result = converge(*simulation, run.searcher, convergence);
-  if (!result.ok()) return std::nullopt;
-  return std::move(*result);
-}
-
-std::string median_text(const std::optional<double>& steps) {
-  return steps ? count_text(static_cast<std::uint64_t>(std::ceil(*steps))) : "-";
-}
-
-Curve curve_of(const Outcome& outcome, double best_ns) {
-  Curve curve;
-  curve.series = outcome.run->series;
-  for (const Convergence::Point& point : outcome.convergence.curve) {
-    const auto step = static_cast<double>(point.step);
-    curve.points.push_back({step, best_ns / point.mean_best_ns});
-    curve.low.push_back({step, best_ns / point.slow_best_ns});
-    curve.high.push_back({step, best_ns / point.fast_best_ns});
+  convergence.best_ns = full.best_time_ns();
+  convergence.worst_ns = 0;
+  for (std::size_t row = 0; row < full.rows(); ++row) {
+    if (full.correct(row))
+      convergence.worst_ns = std::max(convergence.worst_ns, full.run_time_ns(row));
   }
-  return curve;
+  for (const Run& run : kRuns) {
+    if (run.pruned && !pruned) continue;
+    if (!go_on("convergence: " + target.name())) return false;
+    const Result<Simulation> simulation = Simulation::of(run.pruned ? *pruned : full);
+    if (!simulation.ok()) continue;
+    Result<Convergence> result = converge(*simulation, run.searcher, convergence);
+    if (result.ok()) outcomes.emplace(&run, std::move(*result));
+  }
+  return true;
 }
 
-Figure::Panel panel_of(const Group& group, const std::vector<Outcome>& outcomes,
-                       const Source& target, const std::string& pruned_with, std::size_t number,
-                       double threshold) {
-  CurvePlot plot;
-  plot.caption = {"convergence-" + std::to_string(number),
-                  group.title + " on " + target.device + ": convergence",
-                  "Steps until the mean reaches " + percent_text(threshold) + " of the best:"};
-  plot.x_name = "configurations tried";
-  plot.y_name = "best so far, relative to the best of all";
-  plot.percentages = true;
-  plot.level = threshold;
-  plot.y_low = 0;
-  plot.y_high = 1;
-  for (const Outcome& outcome : outcomes) {
-    plot.curves.push_back(curve_of(outcome, target.history->best_time_ns()));
-    plot.caption.description += std::string(" ") + outcome.run->name + ", " +
-                                count_or_never(outcome.convergence.steps_of_mean) + ".";
+void add(Figure& figure, Table& table, const Pair& target, const Outcomes& outcomes,
+         const std::string& remark, const ReportOptions& options) {
+  CurvePlot plot{{"configurations tried", Axis::logarithmic},
+                 {"best so far, relative to the best of all", Axis::shares, 0, 1},
+                 {},
+                 options.threshold};
+  std::string said =
+      "Steps until the mean reaches " + percent_text(options.threshold) + " of the best:";
+  const double best_ns = target.source->history->best_time_ns();
+  for (const auto& [run, convergence] : outcomes) {
+    Curve curve{run->series};
+    for (const Convergence::Point& point : convergence.curve) {
+      const auto step = static_cast<double>(point.step);
+      curve.add(step, best_ns / point.mean_best_ns);
+      curve.add_band(step, best_ns / point.slow_best_ns, best_ns / point.fast_best_ns);
+    }
+    plot.curves.push_back(std::move(curve));
+    const std::string steps = count_or_never(convergence.steps_of_mean);
+    said += std::string(" ") + run->name + ", " + steps + ".";
+    const auto& median = convergence.median_steps;
+    table.rows.push_back({target.group->title, target.source->device, run->name, steps,
+                          median ? mean_count_text(std::ceil(*median)) : "-",
+                          percent_text(convergence.reached)});
   }
-  return {group.title, "on " + target.device, draw(plot),
-          pruned_with.empty() ? "nothing to prune" : "pruned with " + pruned_with};
-}
-
-void add_rows(Table& table, const Group& group, const Source& target,
-              const std::vector<Outcome>& outcomes) {
-  for (const Outcome& outcome : outcomes) {
-    table.rows.push_back({group.title, target.device, outcome.run->name,
-                          count_or_never(outcome.convergence.steps_of_mean),
-                          median_text(outcome.convergence.median_steps),
-                          percent_text(outcome.convergence.reached)});
-  }
+  figure.add(plot, target.group->title, "on " + target.source->device, remark, said);
 }
 
 // In how many cases a searcher is there earlier on the pruned space (table 11).
@@ -129,97 +100,68 @@ struct PruningEffect {
   std::size_t cases = 0;
   std::size_t random_earlier = 0;
   std::size_t annealing_earlier = 0;
-};
 
-const Convergence* outcome_of(const std::vector<Outcome>& outcomes, int series) {
-  for (const Outcome& outcome : outcomes) {
-    if (outcome.run->series == series) return &outcome.convergence;
+  void count(const Outcomes& outcomes) {
+    if (outcomes.size() < std::size(kRuns)) return;
+    const auto earlier = [&](const Run& pruned, const Run& full) {
+      const auto& steps = outcomes.at(&pruned).steps_of_mean;
+      const auto& all = outcomes.at(&full).steps_of_mean;
+      return steps && (!all || *steps < *all) ? 1 : 0;
+    };
+    ++cases;
+    random_earlier += earlier(kRuns[1], kRuns[0]);
+    annealing_earlier += earlier(kRuns[3], kRuns[2]);
   }
-  return nullptr;
-}
-
-bool is_earlier(const Convergence& pruned, const Convergence& full) {
-  if (!pruned.steps_of_mean) return false;
-  return !full.steps_of_mean || *pruned.steps_of_mean < *full.steps_of_mean;
-}
-
-void count(PruningEffect& effect, const std::vector<Outcome>& outcomes) {
-  const Convergence* of[5] = {};
-  for (const Run& run : kRuns) of[run.series] = outcome_of(outcomes, run.series);
-  if (!of[1] || !of[2] || !of[3] || !of[4]) return;
-  ++effect.cases;
-  effect.random_earlier += is_earlier(*of[2], *of[1]) ? 1 : 0;
-  effect.annealing_earlier += is_earlier(*of[4], *of[3]) ? 1 : 0;
-}
-
-std::string finding(const PruningEffect& effect, double threshold) {
-  if (effect.cases == 0) return {};
-  return " Of " + counted(effect.cases, "pruned space", "pruned spaces") + ", the mean reaches " +
-         percent_text(threshold) + " in fewer steps than on the full one with random search in " +
-         count_text(effect.random_earlier) + ", with simulated annealing in " +
-         count_text(effect.annealing_earlier) + ".";
-}
-
-std::string figure_caption(const ReportOptions& options) {
-  return "The best run time of the full space divided by the mean, over " +
-         counted(options.repeats, "simulated search", "simulated searches") + " (seeds " +
-         count_text(options.seed) + " to " + count_text(options.seed + options.repeats - 1) +
-         "), of the best run time found so far; before anything ran correctly the slowest time "
-         "counts. Shaded: where eight of ten searches are. Dashed: " +
-         percent_text(options.threshold) +
-         ". Spaces are pruned conservatively with another device\u2019s history where there is "
-         "one.";
-}
+  std::string finding(double threshold) const {
+    if (cases == 0) return {};
+    return " Of " + counted(cases, "pruned space", "pruned spaces") + ", the mean reaches " +
+           percent_text(threshold) + " in fewer steps than on the full one with random search in " +
+           count_text(random_earlier) + ", with simulated annealing in " +
+           count_text(annealing_earlier) + ".";
+  }
+};
 
 }  // namespace
 
 Section convergence_section(const Study& study, const ReportOptions& options,
                             const Continue& go_on) {
-  Section section{"convergence", "How fast a search gets there", {}};
-  PruningEffect effect;
-  const std::string lead =
-      "A search that rises early is worth more than one that ends high. Pruning makes the space "
-      "smaller, but the share of good configurations in it need not grow: whether it helps is "
-      "different from kernel to kernel.";
-  Figure figure("Convergence on full and pruned spaces", legend_of(kRuns));
+  const std::string threshold = percent_text(options.threshold);
+  Figure figure("convergence", "Convergence on full and pruned spaces", legend_of(kRuns));
   Table table("Steps to a good configuration",
               {"kernel", "device", "search", ">mean there after", ">median", ">reached"},
               /*is_folded=*/true);
+  PruningEffect effect;
   std::size_t looked = 0;
-  for (const Group& group : study.groups) {
-    for (const Source& target : group.sources) {
-      if (figure.panels.size() == kMostPanels) break;
-      ++looked;
-      const std::string title = group.title + " on " + target.device;
-      if (!go_on("convergence: " + title)) return section;
-      const auto pruned = pruned_target(group, target, options.threshold);
-      std::vector<Outcome> outcomes;
-      for (const Run& run : kRuns) {
-        if (run.pruned && !pruned) continue;
-        auto convergence =
-            converge_on(run.pruned ? pruned->history : *target.history, target, run, options);
-        if (convergence) outcomes.push_back({&run, std::move(*convergence)});
-        if (!go_on("convergence: " + title)) return section;
-      }
-      if (outcomes.empty()) continue;
-      figure.panels.push_back(panel_of(group, outcomes, target, pruned ? pruned->from : "",
-                                       figure.panels.size() + 1, options.threshold));
-      add_rows(table, group, target, outcomes);
-      count(effect, outcomes);
-    }
+  for (const Pair& target : study.pairs()) {
+    if (figure.panels.size() == kMostPanels) break;
+    ++looked;
+    const auto pruned = pruned_target(target, options.threshold);
+    Outcomes outcomes;
+    if (!run(target, pruned, options, go_on, outcomes)) return {};
+    if (outcomes.empty()) continue;
+    add(figure, table, target, outcomes,
+        pruned ? "pruned with " + pruning_source(target).device : "nothing to prune", options);
+    effect.count(outcomes);
   }
-  figure.caption = figure_caption(options) +
-                   left_out(looked, study.source_count(), "pairs of kernel and device are drawn");
-  figure.counts = {
-      {"curves", table.rows.size()}, {"repeats", options.repeats}, {"seed", options.seed}};
-  table.caption = "Mean there after: the first step at which the mean curve is at " +
-                  percent_text(options.threshold) +
+  figure.caption =
+      "The best run time of the full space divided by the mean, over " +
+      counted(options.repeats, "simulated search", "simulated searches") + " (seeds " +
+      count_text(options.seed) + " to " + count_text(options.seed + options.repeats - 1) +
+      "), of the best run time found so far; before anything ran correctly the slowest time "
+      "counts. Shaded: where eight of ten searches are. Dashed: " +
+      threshold +
+      ". Spaces are pruned conservatively with another device\u2019s history where there is one." +
+      pairs_left_out(study, looked, "drawn");
+  figure.counts.update({{"repeats", options.repeats}, {"seed", options.seed}});
+  table.caption = "Mean there after: the first step at which the mean curve is at " + threshold +
                   ". Median: steps of single searches until they found such a configuration. "
                   "Reached: share of searches that found one.";
-  section.parts.push_back(Paragraph{lead + finding(effect, options.threshold)});
-  section.parts.push_back(std::move(figure));
-  section.parts.push_back(std::move(table));
-  return section;
+  const Paragraph lead{
+      "A search that rises early is worth more than one that ends high. Pruning makes the space "
+      "smaller, but the share of good configurations in it need not grow: whether it helps is "
+      "different from kernel to kernel." +
+      effect.finding(options.threshold)};
+  return {"convergence", "How fast a search gets there", {lead, figure, table}};
 }
 
 }  // namespace idletune::report
