@@ -39,17 +39,12 @@ std::string remark_of(const DevicePair& pair) {
          ", on both: " + count_text(pair.good_on_both) + ".";
 }
 
-std::vector<std::string> row_of(const Group& group, const DevicePair& pair) {
-  return {group.title,
-          pair.first,
-          pair.second,
-          count_text(pair.ran_on_both),
-          correlation_text(pair.rank_correlation),
-          count_text(pair.good_on_first),
-          count_text(pair.good_on_second),
-          count_text(pair.good_on_both),
-          percent_text(pair.first_best_on_second),
-          percent_text(pair.second_best_on_first)};
+void add_row(Table& table, const Group& group, const DevicePair& pair) {
+  table.rows.push_back({group.title, pair.first, pair.second, count_text(pair.ran_on_both),
+                        correlation_text(pair.rank_correlation), count_text(pair.good_on_first),
+                        count_text(pair.good_on_second), count_text(pair.good_on_both),
+                        percent_text(pair.first_best_on_second),
+                        percent_text(pair.second_best_on_first)});
 }
 
 // How good one device's best configuration is on another: `carried` in between, ascending.
@@ -92,7 +87,7 @@ Section device_section(const Study& study, const ReportOptions& options, const C
     cut = cut || pairs.size() > kDrawAllUpTo;
     for (const DevicePair& pair : pairs) {
       carried.insert(carried.end(), {pair.first_best_on_second, pair.second_best_on_first});
-      table.rows.push_back(row_of(group, pair));
+      add_row(table, group, pair);
     }
   }
   if (figure.panels.empty()) return {};  // nothing to compare

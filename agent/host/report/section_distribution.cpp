@@ -19,24 +19,19 @@ RowPlot::Value fraction_of(const Source& source, double threshold) {
   return {fraction, source.device + ": " + percent_text(fraction), interval[0], interval[1]};
 }
 
-std::vector<std::string> row_of(const Pair& at, const ReportOptions& options) {
+void add_row(Table& table, const Pair& at, const ReportOptions& options) {
   const PerformanceDistribution& d = at.source->distribution;
   const RowPlot::Value fraction = fraction_of(*at.source, options.threshold);
   const std::uint64_t good =
       d.is_sample() ? static_cast<std::uint64_t>(fraction.value * static_cast<double>(d.space))
                     : d.count_at_least(options.threshold);
-  return {
-      at.group->title,
-      at.source->device,
-      count_text(d.space),
-      d.is_sample() ? count_text(d.valid) : "all",
-      count_text(failed(d)),
-      time_text(d.best_ns),
-      percent_text(fraction.value),
-      d.is_sample() ? range_text(percent_text(fraction.low), percent_text(fraction.high))
-                    : "whole space",
-      count_or_never(random_search_steps(fraction.value, options.probability)),
-      count_or_never(random_search_steps_without_repetition(d.space, good, options.probability))};
+  const std::string interval = range_text(percent_text(fraction.low), percent_text(fraction.high));
+  table.rows.push_back(
+      {at.group->title, at.source->device, count_text(d.space),
+       d.is_sample() ? count_text(d.valid) : "all", count_text(failed(d)), time_text(d.best_ns),
+       percent_text(fraction.value), d.is_sample() ? interval : "whole space",
+       count_or_never(random_search_steps(fraction.value, options.probability)),
+       count_or_never(random_search_steps_without_repetition(d.space, good, options.probability))});
 }
 
 Table table_of(const Study& study, const ReportOptions& options) {
@@ -46,7 +41,7 @@ Table table_of(const Study& study, const ReportOptions& options) {
   bool samples = false;
   std::uint64_t dropped = 0;
   for (const Pair& at : study.pairs()) {
-    table.rows.push_back(row_of(at, options));
+    add_row(table, at, options);
     samples = samples || at.source->distribution.is_sample();
     dropped += at.source->dropped_failures;
   }

@@ -1,6 +1,6 @@
 // What parameters and their values say of the run time: mutual information (Olha et al. 2020,
-// figures 3 and 4), a box per value, and heat maps of pairs of values (of thread-block sizes in Cui &
-// Feng 2019, figures 1, 4 and 5).
+// figures 3 and 4), a box per value, and heat maps of pairs of values (of thread-block sizes in Cui
+// & Feng 2019, figures 1, 4 and 5).
 
 #include "agent/host/report/numbers.hpp"
 #include "agent/host/report/sections.hpp"
@@ -145,11 +145,10 @@ std::variant<Paragraph, Figure, Table> part_by_kind(
   return figure;
 }
 
-std::vector<std::string> row_of(const Pair& at, const ParameterImportance& p,
-                                const std::string& kind) {
-  return {at.group->title,           at.source->device,        p.name,
-          kind.empty() ? "-" : kind, count_text(p.values),     significant(p.information),
-          significant(p.corrected),  percent_text(p.relative), significant(p.failure_information)};
+void add_row(Table& table, const Pair& at, const ParameterImportance& p, const std::string& kind) {
+  table.rows.push_back({at.group->title, at.source->device, p.name, kind.empty() ? "-" : kind,
+                        count_text(p.values), significant(p.information), significant(p.corrected),
+                        percent_text(p.relative), significant(p.failure_information)});
 }
 
 }  // namespace
@@ -220,7 +219,7 @@ Section importance_section(const Study& study, const ReportOptions&, const Conti
       if (!go_on("information: " + group.title + ", " + source.device)) return {};
       for (const ParameterImportance& p : importance_of(*source.history).parameters) {
         const auto kind = study.kinds.of(group.kernel, p.name);
-        table.rows.push_back(row_of({&group, &source}, p, kind_text(kind)));
+        add_row(table, {&group, &source}, p, kind_text(kind));
         if (p.values < 2) continue;
         rows[p.name].values.push_back({p.relative, source.device + ": " + percent_text(p.relative) +
                                                        ", " + significant(p.information, 3) +
