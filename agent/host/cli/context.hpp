@@ -16,7 +16,7 @@ extern const char* const kStoppedEarly;
 class CliContext {
  public:
   // Of every JSON object. It rises when a key goes or changes its meaning, not when one is added.
-  static constexpr int kSchemaVersion = 1;
+  static constexpr int kSchemaVersion = 2;
 
   // The verb that runs: its name stands in messages.
   void begin(const std::string& verb) { verb_ = verb; }
