@@ -6,7 +6,7 @@
 #include <idletune/text.hpp>
 
 #include "agent/scheduler/nanoseconds.hpp"
-#include "agent/search/searchers.hpp"
+#include "agent/tuning/planned_groups.hpp"
 #include "models/core/digest.hpp"
 #include "models/core/lists.hpp"
 #include "models/core/order.hpp"
@@ -112,33 +112,6 @@ void Knowledge::record_names(const KernelPackage& package, const DeviceInfo& dev
   }
   journal_.named({NameKind::kernel, package.digest(), std::move(text)});
 }
-
-namespace {
-
-// Work groups as a package plans them at a shape.
-class PlannedGroups final : public WorkGroups {
- public:
-  // The package must outlive it.
-  PlannedGroups(const KernelPackage& package, const Shape& shape)
-      : package_(package), shape_(shape) {}
-  std::uint64_t items(const Configuration& configuration) const override {
-    LaunchPlan plan;
-    if (!package_.plan(shape_, configuration, plan).ok()) return 0;
-    std::uint64_t fewest = UINT64_MAX;
-    for (const PlannedStep& step : plan.steps()) {
-      std::uint64_t items = 1;
-      for (const std::size_t local : step.range.local) items *= local;
-      fewest = std::min(fewest, items);
-    }
-    return fewest;
-  }
-
- private:
-  const KernelPackage& package_;
-  Shape shape_;
-};
-
-}  // namespace
 
 SearchSubject Knowledge::subject_of(const KernelState& kernel, const ShapeSlot& slot) const {
   SearchSubject subject;

@@ -32,6 +32,7 @@ void add_verbs(CommandLine& line, CliContext& context) {
   add_prune_verb(line, context);
   line.begin_group("Learn for boards that nobody has measured");
   add_learn_verb(line, context);
+  add_ask_verb(line, context);
   add_decide_verb(line, context);
   line.begin_group("Bring it to boards");
   add_key_verb(line, context);

@@ -6,6 +6,7 @@
 
 namespace idletune::cli {
 
+void add_ask_verb(CommandLine& line, CliContext& context);
 void add_best_verb(CommandLine& line, CliContext& context);
 void add_capture_verb(CommandLine& line, CliContext& context);
 void add_devices_verb(CommandLine& line, CliContext& context);
