@@ -7,8 +7,7 @@ namespace idletune {
 DeviceKind device_kind(std::string_view name) {
   // In the PlainName. Arrays, not pointers, which would have to be relocated when a program starts.
   constexpr char kProcessors[][10] = {"pthread", "cpu",      "processor", "epyc",    "ryzen",
-                                      "xeon",    "intelcor", "cortexa",   "cortexx", "neoverse",
-                                      "atom",    "pentium",  "celeron",   "opteron", "athlon"};
+                                      "xeon",    "intelcor", "cortex",    "neoverse"};
   const PlainName plain(name);
   if (plain.text().empty()) return DeviceKind::unknown;
   for (const char* word : kProcessors) {

@@ -13,6 +13,7 @@
 #include "tests/unit/agent/raw_application.hpp"
 #include "tests/unit/agent/tuned_packages.hpp"
 #include "tests/unit/agent/watched_agent.hpp"
+#include "tests/unit/kernels/kernel_path.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 
 using namespace idletune;
@@ -173,9 +174,7 @@ Problem product(const Shape& shape) {
   return problem;
 }
 
-KernelDescription shipped(const std::string& name) {
-  return described(IDLETUNE_SOURCE_FOLDER "/kernels/" + name + "/" + name + ".xml");
-}
+KernelDescription shipped(const std::string& name) { return described(kernel_path(name)); }
 
 }  // namespace
 

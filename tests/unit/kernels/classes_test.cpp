@@ -16,14 +16,14 @@
 #include "models/host/pack/pack.hpp"
 #include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
-#include "tests/paths.hpp"
+#include "tests/unit/kernels/kernel_path.hpp"
 
 namespace {
 
 using namespace idletune;
 
 std::shared_ptr<const KernelPackage> kernel(const std::string& name) {
-  const std::string path = IDLETUNE_SOURCE_FOLDER "/kernels/" + name + "/" + name + ".xml";
+  const std::string path = test::kernel_path(name);
   const auto description = read_kernel_xml(path);
   REQUIRE_MESSAGE(description.ok(), description.status().message());
   const auto bytes = pack(*description);

@@ -18,6 +18,7 @@
 #include "models/core/random.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/kernels/corner_device.hpp"
+#include "tests/unit/kernels/kernel_path.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
 #include "tests/unit/skip.hpp"
 
@@ -32,10 +33,12 @@ namespace {
 std::vector<std::string> all_packages() {
   std::vector<std::string> found;
   const std::string root = IDLETUNE_SOURCE_FOLDER "/kernels/";
-  for (const auto& entry : std::filesystem::directory_iterator(root)) {
-    const std::string name = entry.path().filename().string();
-    const std::string xml = root + name + "/" + name + ".xml";
-    if (std::filesystem::exists(xml)) found.push_back(xml);
+  for (const std::string& folder : {root, root + "blas/"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      const std::string name = entry.path().filename().string();
+      const std::string xml = folder + name + "/" + name + ".xml";
+      if (std::filesystem::exists(xml)) found.push_back(xml);
+    }
   }
   for (const char* folder : {"krylov/spmv", "krylov/vectors"}) {
     for (const auto& entry : std::filesystem::directory_iterator(root + folder)) {
@@ -284,8 +287,7 @@ TEST_CASE("defaults reach as far as the table of sizes says") {
   for (const auto& row : rows) {
     CAPTURE(row.kernel);
     const std::string name(row.kernel);
-    const auto package =
-        open_package(IDLETUNE_SOURCE_FOLDER "/kernels/" + name + "/" + name + ".xml");
+    const auto package = open_package(test::kernel_path(name));
     const Configuration& configuration = package->default_configuration();
     CHECK(largest(limits_of("cuda"), *package, row.dimension, configuration) == row.on_cuda);
     CHECK(largest(limits_of("opencl"), *package, row.dimension, configuration) == row.on_opencl);

@@ -13,8 +13,8 @@
 #include "agent/trial/step_programs.hpp"
 #include "agent/trial/tuning_data.hpp"
 #include "models/core/random.hpp"
-#include "tests/paths.hpp"
 #include "tests/unit/kernels/covering.hpp"
+#include "tests/unit/kernels/kernel_path.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
 #include "tests/unit/repeats.hpp"
 
@@ -31,10 +31,7 @@ std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise)
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-std::string xml_of(const KernelCheck& check) {
-  const std::string name(check.name);
-  return IDLETUNE_SOURCE_FOLDER "/kernels/" + name + "/" + name + ".xml";
-}
+std::string xml_of(const KernelCheck& check) { return test::kernel_path(check.name); }
 
 struct Subject {
   std::shared_ptr<const KernelPackage> package;

@@ -14,7 +14,7 @@
 #include "models/host/pack/pack.hpp"
 #include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
-#include "tests/paths.hpp"
+#include "tests/unit/kernels/kernel_path.hpp"
 
 namespace {
 
@@ -52,9 +52,11 @@ Row row_of(const std::string& kernel) {
 
 std::set<std::string> kernel_names() {
   std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kKernels)) {
-    const std::string name = entry.path().filename().string();
-    if (std::filesystem::exists(entry.path() / (name + ".xml"))) names.insert(name);
+  for (const std::string& folder : {kKernels, kKernels + "/blas"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      const std::string name = entry.path().filename().string();
+      if (std::filesystem::exists(entry.path() / (name + ".xml"))) names.insert(name);
+    }
   }
   return names;
 }
@@ -63,10 +65,10 @@ std::set<std::string> kernel_names() {
 
 TEST_CASE("every kernel has as many parameters and valid configurations as the README says") {
   const auto names = kernel_names();
-  CHECK(names.size() >= 21);
+  CHECK(names.size() >= 24);
   for (const std::string& name : names) {
     CAPTURE(name);
-    auto description = read_kernel_xml(kKernels + "/" + name + "/" + name + ".xml");
+    auto description = read_kernel_xml(test::kernel_path(name));
     REQUIRE_MESSAGE(description.ok(), description.status().to_string());
     CHECK(description->name == name);
     CHECK(description->dialect == Dialect::portable);
@@ -86,7 +88,7 @@ TEST_CASE("every kernel has as many parameters and valid configurations as the R
 TEST_CASE("every kernel's local size stays within 1024 work items") {
   for (const std::string& name : kernel_names()) {
     CAPTURE(name);
-    auto description = read_kernel_xml(kKernels + "/" + name + "/" + name + ".xml");
+    auto description = read_kernel_xml(test::kernel_path(name));
     REQUIRE(description.ok());
     auto bytes = pack(*description);
     REQUIRE(bytes.ok());

@@ -7,9 +7,9 @@
 #include "agent/trial/step_programs.hpp"
 #include "models/core/random.hpp"
 #include "models/core/scalar.hpp"
-#include "tests/paths.hpp"
 #include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_check.hpp"
+#include "tests/unit/kernels/kernel_path.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
 
 namespace {
@@ -309,8 +309,7 @@ Shape random_problem(Random& random) {
 // `step`th of them.
 void check_anywhere(const std::string& name, ScalarType type, std::size_t step) {
   constexpr int kCallsEach = 10;
-  const auto package =
-      open_package(IDLETUNE_SOURCE_FOLDER "/kernels/" + name + "/" + name + ".xml");
+  const auto package = open_package(test::kernel_path(name));
   const auto device = open_first_device();
   Random random(kSeed);
   std::size_t calls = 0;

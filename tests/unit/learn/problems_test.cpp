@@ -181,7 +181,7 @@ TEST_CASE("a model of other problems is refused with the names of both") {
   const TemporaryFolder folder;
   const std::string model = stored(folder, learned_from(feature_problems(10, 3, 1)));
   const Explanation refused = tuned(model, {34567, 9.0}, "longest_row");
-  CHECK(refused.first_pick_quality.empty());
+  CHECK(refused.first_pick_quality == "structure");
   CHECK(refused.model_refused ==
         "the model knows problems of N mean_row rest, the kernel has problems of N longest_row "
         "rest");
