@@ -59,7 +59,8 @@ std::string reason_of(const json& answer) {
   if (quality == "selector") return "a tree over shapes that were measured on this device says so";
   if (quality == "nearest_shape") return "it was measured on this device, at another shape";
   if (quality == "published") return "it is published for this device";
-  if (quality == "other_device") return "other devices say so";
+  if (quality == "other_device")
+    return "other devices, or what is published for its family, say so";
   if (quality == "structure")
     return "nothing is known of devices of this kind: the first trials fill a GPU's warps";
   if (quality == "other_kind") return "nothing is known but devices of another kind";
