@@ -46,13 +46,10 @@ ProductSearcher::ProductSearcher(const Space& space, const KernelKnowledge& kern
       draws_(space, taken_, options),
       seed_(options.seed),
       random_every_(options.random_every),
-      first_pick_(first_pick(kernel, space, options.shape, options.device, options.fallback)),
+      first_pick_(first_pick_of(space, kernel, options)),
       beliefs_(kernel, options.device),
       regression_(kernel, prior_weights(beliefs_), beliefs_.entry_count()),
       learner_(options.learner) {
-  // Where the search begins by structure there is none.
-  const bool of_kind = first_pick_ && first_pick_->quality < PickQuality::other_kind;
-  if (options.work_groups != nullptr && !of_kind) first_pick_.reset();
   for (std::size_t i = 0; i < beliefs_.entry_count(); ++i) {
     const std::optional<Configuration> mapped = mapping_.map(kernel_.portfolio_values(i));
     if (!mapped) beliefs_.take(i);

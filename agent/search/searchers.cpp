@@ -29,13 +29,19 @@ std::unique_ptr<Searcher> guided_searcher(const Space& space, const KernelKnowle
 
 }  // namespace
 
+std::optional<FirstPick> first_pick_of(const Space& space, const KernelKnowledge& kernel,
+                                       const SearcherOptions& options) {
+  std::optional<FirstPick> pick =
+      first_pick(kernel, space, options.shape, options.device, options.fallback);
+  const bool of_kind = pick && pick->quality < PickQuality::other_kind;
+  if (options.work_groups != nullptr && !of_kind) pick.reset();
+  return pick;
+}
+
 bool begins_by_structure(const Space& space, const KernelKnowledge* kernel,
                          const SearcherOptions& options) {
   if (options.work_groups == nullptr) return false;
-  if (kernel == nullptr) return true;
-  const std::optional<FirstPick> pick =
-      first_pick(*kernel, space, options.shape, options.device, options.fallback);
-  return !pick || pick->quality >= PickQuality::other_kind;
+  return kernel == nullptr || !first_pick_of(space, *kernel, options);
 }
 
 std::unique_ptr<Searcher> make_product_searcher(const Space& space, const KernelKnowledge* kernel,

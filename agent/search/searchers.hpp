@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include <idletune/configuration.hpp>
@@ -51,8 +52,12 @@ std::unique_ptr<Searcher> make_random_searcher(const Space& space, const Searche
 std::unique_ptr<Searcher> make_learning_searcher(const Space& space,
                                                  const SearcherOptions& options);
 
-// Whether the search begins by structure (structured_start.hpp), since neither `kernel` (may be
-// null) nor what was published knows a device of this kind.
+// The first pick that a search on `options.device` begins with. Nothing: the model names none, or
+// only of devices of another kind where the search can begin by structure (structured_start.hpp).
+std::optional<FirstPick> first_pick_of(const Space& space, const KernelKnowledge& kernel,
+                                       const SearcherOptions& options);
+
+// Whether the search begins by structure: it can, and has no first pick. `kernel` may be null.
 bool begins_by_structure(const Space& space, const KernelKnowledge* kernel,
                          const SearcherOptions& options);
 

@@ -26,8 +26,7 @@ void add_knowledge(const ShapeEvidence& evidence, const Configuration& running,
 
 ShapeSearch::ShapeSearch(SearchSubject subject, std::shared_ptr<const KernelModel> model)
     : subject_(std::move(subject)), model_(std::move(model)) {
-  set_up_evidence();
-  set_up_searcher();
+  set_up();
 }
 
 ShapeSearch::ShapeSearch(SearchSubject subject, std::unique_ptr<Searcher> searcher)
@@ -35,23 +34,8 @@ ShapeSearch::ShapeSearch(SearchSubject subject, std::unique_ptr<Searcher> search
   if (subject_.has_baseline) searcher_->exclude(subject_.untuned);
 }
 
-void ShapeSearch::set_up_evidence() {
+void ShapeSearch::set_up() {
   const KernelKnowledge* knowledge = model_ ? model_->knowledge : nullptr;
-  evidence_.first_pick.reset();
-  evidence_.first_pick_tried = false;
-  first_pick_time_ = Nanoseconds{0};
-  if (knowledge == nullptr) return;
-  evidence_.first_pick = idletune::first_pick(*knowledge, *subject_.space, subject_.shape,
-                                              subject_.device, subject_.untuned);
-  // Then the search begins by structure.
-  const bool of_kind =
-      evidence_.first_pick && evidence_.first_pick->quality < PickQuality::other_kind;
-  if (subject_.work_groups != nullptr && !of_kind) evidence_.first_pick.reset();
-  // Where it runs without tuning, the baseline tries it.
-  evidence_.first_pick_tried = is_first_pick(subject_.untuned) && subject_.has_baseline;
-}
-
-void ShapeSearch::set_up_searcher() {
   SearcherOptions options;
   options.seed = subject_.seed;
   options.random_start = subject_.random_start;
@@ -60,7 +44,14 @@ void ShapeSearch::set_up_searcher() {
   options.device = subject_.device;
   options.learner = subject_.learner;
   options.work_groups = subject_.work_groups.get();
-  searcher_ = make_product_searcher(*subject_.space, model_ ? model_->knowledge : nullptr, options);
+  evidence_.first_pick.reset();
+  if (knowledge != nullptr) {
+    evidence_.first_pick = first_pick_of(*subject_.space, *knowledge, options);
+  }
+  // Where it runs without tuning, the baseline tries it.
+  evidence_.first_pick_tried = is_first_pick(subject_.untuned) && subject_.has_baseline;
+  first_pick_time_ = Nanoseconds{0};
+  searcher_ = make_product_searcher(*subject_.space, knowledge, options);
   if (subject_.has_baseline) searcher_->exclude(subject_.untuned);
 }
 
@@ -108,8 +99,7 @@ ProposalOrigin ShapeSearch::recall(const KnownMeasurement& known, bool explored)
 void ShapeSearch::renew(std::shared_ptr<const KernelModel> model,
                         Span<const KnownMeasurement> known) {
   model_ = std::move(model);
-  set_up_evidence();
-  set_up_searcher();
+  set_up();
   for (const KnownMeasurement& each : known) {
     if (!is_baseline(each.configuration)) (void)searcher_->recall(each.configuration, each.drawn);
     searcher_->tell(each.configuration, each.observation);

@@ -178,8 +178,7 @@ class ShapeSearch {
 
  private:
   Observation told(const StepResult& result);
-  void set_up_evidence();
-  void set_up_searcher();
+  void set_up();
   bool is_baseline(const Configuration& configuration) const;
   ProposalOrigin recall(const KnownMeasurement& known, bool explored);
   std::optional<Proposal> propose();

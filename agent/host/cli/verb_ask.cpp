@@ -107,6 +107,7 @@ void run_ask(const AskArguments& arguments, CliContext& context) {
   options.fallback = fallback;
   if (device_kind(arguments.device) == DeviceKind::gpu) options.work_groups = &groups;
   const bool structured = begins_by_structure(package->space(), knowledge, options);
+  std::optional<SpaceMapping> mapping;
   json answer = {{"kernel", std::string(package->name())},
                  {"device", arguments.device},
                  {"problem", package->inputs().problem_text(shape)},
@@ -116,19 +117,16 @@ void run_ask(const AskArguments& arguments, CliContext& context) {
   const auto searcher = make_product_searcher(package->space(), knowledge, options);
   searcher->exclude(fallback);
   if (knowledge != nullptr) {
-    const auto pick = first_pick(*knowledge, package->space(), shape, options.device, fallback);
-    if (pick && !structured) answer["first_pick_quality"] = pick_quality_name(pick->quality);
+    mapping.emplace(*knowledge, package->space(), fallback);
+    const auto pick = first_pick_of(package->space(), *knowledge, options);
+    if (pick) answer["first_pick_quality"] = pick_quality_name(pick->quality);
     answer["sources"] = sources_of(*knowledge, arguments.device);
   }
   for (std::size_t i = 0; i < arguments.count; ++i) {
     const auto proposal = searcher->ask();
     if (!proposal) break;
     const Configuration& configuration = proposal->configuration;
-    json expected = nullptr;
-    if (knowledge != nullptr) {
-      const SpaceMapping mapping(*knowledge, package->space(), fallback);
-      expected = expected_of(*knowledge, mapping, configuration);
-    }
+    const json expected = mapping ? expected_of(*knowledge, *mapping, configuration) : nullptr;
     answer["trials"].push_back({{"origin", origin_name(proposal->origin)},
                                 {"configuration", to_text(package->space(), configuration)},
                                 {"group_items", groups.items(configuration)},
