@@ -120,17 +120,18 @@ Error cuDevicePrimaryCtxRetain(ContextHandle* context, DeviceOrdinal ordinal) {
   Device* device = device_at(ordinal);
   if (device == nullptr) return kInvalidValue;
   *context = reinterpret_cast<ContextHandle>(&device->primary);
-  return kSuccess;
+  return device->spoilt_by;
 }
 
 Error cuDevicePrimaryCtxRelease_v2(DeviceOrdinal ordinal) {
   return device_at(ordinal) != nullptr ? kSuccess : kInvalidValue;
 }
 
-// One of the application's own; an error that ends it leaves the device's others as they are.
+// One of the application's own.
 Error cuCtxCreate_v2(ContextHandle* context, unsigned, DeviceOrdinal ordinal) {
   Device* device = device_at(ordinal);
   if (device == nullptr) return kInvalidValue;
+  if (device->spoilt_by != kSuccess) return device->spoilt_by;
   state().contexts.keep(std::make_shared<Context>(device), context);
   context_stack().push_back(reinterpret_cast<Context*>(*context));
   return kSuccess;

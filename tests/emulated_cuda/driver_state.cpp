@@ -19,6 +19,8 @@ std::mutex making_state;
 
 }  // namespace
 
+Context::Context(Device* of) : device(of), spoilt_by(of->spoilt_by) {}
+
 Program::~Program() { unload_module(loaded, context->device->memory); }
 
 void Device::wait() const {
@@ -37,10 +39,10 @@ State::State()
       std::fprintf(stderr, "emulated CUDA: there is no board '%s'\n", name.c_str());
       continue;
     }
-    devices.push_back(std::make_unique<Device>(*board));
+    devices.push_back(std::make_unique<Device>(*board, spoilt_by));
   }
   if (environment("IDLETUNE_EMULATED_BOARDS").empty()) {
-    devices.push_back(std::make_unique<Device>(default_board()));
+    devices.push_back(std::make_unique<Device>(default_board(), spoilt_by));
   }
 }
 

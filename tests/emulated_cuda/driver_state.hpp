@@ -24,10 +24,12 @@ using idletune::cuda::Error;
 
 struct Device;
 
+// An error that ends a context ends every context of the process, as an H100 showed (driver 580): no
+// call succeeds any more, and none is made anew.
 struct Context {
-  explicit Context(Device* of) : device(of) {}
+  explicit Context(Device* of);
   Device* const device;
-  std::atomic<Error> spoilt_by{idletune::cuda::kSuccess};  // an error that ends the context
+  std::atomic<Error>& spoilt_by;  // that error, of all contexts
 };
 
 // A module on a device, and one of its kernels.
@@ -81,9 +83,10 @@ class Registry {
 };
 
 struct Device {
-  explicit Device(const Board& its_board)
-      : board(its_board), memory(its_board.memory_bytes), primary(this) {}
+  Device(const Board& its_board, std::atomic<Error>& spoilt)
+      : board(its_board), spoilt_by(spoilt), memory(its_board.memory_bytes), primary(this) {}
   const Board& board;
+  std::atomic<Error>& spoilt_by;
   DeviceMemory memory;
   Turn turn;
   Context primary;
@@ -96,6 +99,7 @@ struct State {
   State();
   Findings findings;
   const std::string work_file;  // of IDLETUNE_EMULATED_WORK; empty: none
+  std::atomic<Error> spoilt_by{idletune::cuda::kSuccess};
   std::vector<std::unique_ptr<Device>> devices;
   Registry<Context> contexts;  // besides the primary ones
   Registry<Stream> streams;

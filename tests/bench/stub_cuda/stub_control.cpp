@@ -16,7 +16,7 @@ void cuda_stub_reset(void) {
   for (auto& error : s.errors) error = kSuccess;
   cuda_stub_fail_call(0, kSuccess);
   for (int i = 0; i < CUDA_STUB_SETTING_COUNT; ++i) s.settings[i] = kDefaults[i];
-  for (Context& context : s.primary) context.spoilt_by = kSuccess;
+  s.spoilt_by = kSuccess;
   const std::lock_guard<std::mutex> lock(s.mutex);
   s.last_image.clear();
   s.last_launch = {};

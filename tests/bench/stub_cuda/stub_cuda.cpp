@@ -120,6 +120,7 @@ Error cuDeviceGetAttribute(int* value, DeviceAttribute attribute, DeviceOrdinal)
 Error cuDevicePrimaryCtxRetain(ContextHandle* context, DeviceOrdinal device) {
   const Error error = enter(kDevicePrimaryCtxRetain);
   if (error != kSuccess) return error;
+  if (const Error spoilt = state().spoilt_by; spoilt != kSuccess) return spoilt;
   state().primary_references.fetch_add(1);
   *context = reinterpret_cast<ContextHandle>(&state().primary[device]);
   return kSuccess;
@@ -200,7 +201,7 @@ Error cuStreamSynchronize(StreamHandle stream) {
   const Error error = enter_on_stream(kStreamSynchronize, stream);
   if (error != kSuccess) return error;
   if (stream_of(stream)->endless) std::abort();  // it would wait for ever
-  return error_of_runs(current());
+  return error_of_runs();
 }
 
 Error cuStreamWaitEvent(StreamHandle stream, EventHandle event, unsigned) {
@@ -249,7 +250,7 @@ Error cuEventQuery(EventHandle handle) {
   const Error error = enter(kEventQuery);
   if (error != kSuccess) return error;
   auto* event = reinterpret_cast<Event*>(handle);
-  if (const Error spoilt = error_of_runs(event->context); spoilt != kSuccess) return spoilt;
+  if (const Error spoilt = error_of_runs(); spoilt != kSuccess) return spoilt;
   if (setting(CUDA_STUB_RUN_STATUS) == 1 || event->endless) return kNotReady;
   return event->polls_left.fetch_sub(1) > 0 ? kNotReady : kSuccess;
 }
@@ -420,7 +421,7 @@ Error cuLaunchKernel(FunctionHandle handle, unsigned grid_x, unsigned grid_y, un
            {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes}, parameters);
   }
   if (kernel.is_scale || (kernel.is_gemm && setting(CUDA_STUB_GEMM) == 2)) {
-    behave(kernel, *stream, *current(), parameters);
+    behave(kernel, *stream, parameters);
   }
   return kSuccess;
 }

@@ -146,13 +146,13 @@ Error run_gemm(void** parameters) {
 
 }  // namespace
 
-void behave(const Kernel& kernel, Stream& stream, Context& context, void** parameters) {
+void behave(const Kernel& kernel, Stream& stream, void** parameters) {
   if (kernel.behaviour == CUDA_STUB_ABORT) std::abort();
   if (kernel.behaviour == CUDA_STUB_ENDLESS) stream.endless = true;
-  if (kernel.behaviour == CUDA_STUB_ILLEGAL_ADDRESS) context.spoilt_by = kIllegalAddress;
-  if (context.spoilt_by.load() != kSuccess) return;
+  if (kernel.behaviour == CUDA_STUB_ILLEGAL_ADDRESS) state().spoilt_by = kIllegalAddress;
+  if (state().spoilt_by.load() != kSuccess) return;
   const Error error = kernel.is_scale ? run_scale(kernel, parameters) : run_gemm(parameters);
-  if (error != kSuccess) context.spoilt_by = error;
+  if (error != kSuccess) state().spoilt_by = error;
 }
 
 void record(const Kernel& kernel, const Stream& stream, StreamHandle handle,

@@ -18,7 +18,7 @@ Kernel* find_kernel(Module* module, const std::string& name);
 bool is_allocated(DeviceAddress address, std::size_t bytes);
 
 // What `scale` and gemm compute, and how the kernel was told to behave.
-void behave(const Kernel& kernel, Stream& stream, Context& context, void** parameters);
+void behave(const Kernel& kernel, Stream& stream, void** parameters);
 
 // Keeps a launch for cuda_stub_last_launch. `sizes`: grid, block, shared bytes.
 void record(const Kernel& kernel, const Stream& stream, StreamHandle handle,

@@ -35,7 +35,6 @@ constexpr int kGreatestPriority = -5;
 
 struct Context {
   int device = 0;
-  std::atomic<Error> spoilt_by{kSuccess};
 };
 
 struct Stream {
@@ -80,6 +79,7 @@ struct State {
   std::atomic<long> settings[CUDA_STUB_SETTING_COUNT] = {};
   std::atomic<long> live{0};
   Context primary[kMaxDevices];
+  std::atomic<Error> spoilt_by{kSuccess};  // of every context, as on a GPU
   Stream default_streams[kMaxDevices];
   std::atomic<long> primary_references{0};
   std::mutex mutex;  // of what follows
@@ -121,9 +121,8 @@ inline Context* current() { return context_stack.empty() ? nullptr : context_sta
 inline Error enter_in_context(Function function) {
   const Error error = enter(function);
   if (error != kSuccess) return error;
-  const Context* context = current();
-  if (context == nullptr) return kInvalidContext;
-  return context->spoilt_by.load(std::memory_order_relaxed);
+  if (current() == nullptr) return kInvalidContext;
+  return state().spoilt_by.load(std::memory_order_relaxed);
 }
 
 inline int device_count() {
@@ -181,10 +180,10 @@ Error destroy(Object* object) {
 }
 
 // The run's errors show wherever somebody looks for its end.
-inline Error error_of_runs(Context* context) {
+inline Error error_of_runs() {
   const long status = setting(CUDA_STUB_RUN_STATUS);
-  if (status > 1) context->spoilt_by = static_cast<Error>(status);
-  return context->spoilt_by.load();
+  if (status > 1) state().spoilt_by = static_cast<Error>(status);
+  return state().spoilt_by.load();
 }
 
 }  // namespace stub_cuda
