@@ -1,15 +1,14 @@
-// The CUDA back end on this machine's own GPU and driver, or on the library that IDLETUNE_TEST_CUDA
-// names; skipped where there is none. A sticky error at the end is the process's last word to the
+// The CUDA back end on this machine's own GPU and driver, or on an emulated device; skipped where there is none. A sticky error at the end is the process's last word to the
 // GPU, which is why this is one case.
 #include <doctest/doctest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include <idletune/cuda.hpp>
 
+#include "tests/unit/cuda/asked_cuda.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/skip.hpp"
 
@@ -104,10 +103,8 @@ void refuse_mistakes(Device& device, const Work& work) {
 TEST_CASE("this machine's GPU compiles, runs, times, and survives adoption; then it is spoilt" *
           doctest::test_suite("CUDA device")) {
   TemporaryFolder folder;
-  cuda::OpenOptions options;
+  cuda::OpenOptions options = test::asked_cuda();
   options.cache_folder = folder.path() + "/programs";
-  const char* library = std::getenv("IDLETUNE_TEST_CUDA");
-  if (library != nullptr) options.library = options.nvrtc_library = library;
   auto opened = cuda::open(0, options);
   if (!opened.ok()) {
     return test::skip(opened.status().to_string());

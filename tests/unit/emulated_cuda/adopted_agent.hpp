@@ -30,8 +30,9 @@ inline constexpr auto kPatience = 5min;
 // The helper opens the same library, and its findings go to a file.
 struct HelperEnvironment {
   explicit HelperEnvironment(const std::string& findings_file) : findings(findings_file) {
-    ::setenv("IDLETUNE_CUDA_LIBRARY", IDLETUNE_EMULATED_CUDA, 1);
-    ::setenv("IDLETUNE_NVRTC_LIBRARY", IDLETUNE_EMULATED_CUDA, 1);
+    const std::string library = tested_library();
+    ::setenv("IDLETUNE_CUDA_LIBRARY", library.c_str(), 1);
+    ::setenv("IDLETUNE_NVRTC_LIBRARY", library.c_str(), 1);
     ::setenv("IDLETUNE_EMULATED_FINDINGS", findings.c_str(), 1);
   }
   ~HelperEnvironment() {
@@ -57,8 +58,8 @@ inline std::vector<std::uint8_t> packed(const std::string& xml) {
 // A context and a stream of the application's, adopted: a device's primary context, or its own.
 struct AdoptedContext {
   explicit AdoptedContext(const EmulatedDriver& emulated, int ordinal = 0, bool own = false,
-                          const std::string& compiler = IDLETUNE_EMULATED_CUDA) {
-    driver = *cuda::load_driver(IDLETUNE_EMULATED_CUDA);
+                          const std::string& compiler = tested_library()) {
+    driver = *cuda::load_driver(tested_library());
     if (own) {
       const auto create =
           emulated.function<cuda::Error(cuda::ContextHandle*, unsigned, int)>("cuCtxCreate_v2");

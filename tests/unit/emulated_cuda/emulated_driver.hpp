@@ -1,4 +1,5 @@
-// The emulated driver in this process, new for each test that makes one of these.
+// The emulated driver in this process, new for each test that makes one of these; or this machine's own, which finds
+// nothing, where IDLETUNE_TEST_CUDA is `gpu`.
 #pragma once
 
 #include <dlfcn.h>
@@ -11,8 +12,14 @@
 
 #include "tests/emulated_cuda/control.h"
 #include "tests/paths.hpp"
+#include "tests/unit/cuda/asked_cuda.hpp"
 
 namespace emulated_cuda {
+
+// Driver and NVRTC as options name them.
+inline std::string tested_library() {
+  return idletune::test::asks_for_gpu() ? "" : IDLETUNE_EMULATED_CUDA;
+}
 
 class EmulatedDriver {
  public:
@@ -20,21 +27,24 @@ class EmulatedDriver {
   explicit EmulatedDriver(const char* boards = "") {
     ::setenv("IDLETUNE_EMULATED_FINDINGS", "/dev/null", 1);
     ::setenv("IDLETUNE_EMULATED_BOARDS", boards, 1);
-    library_ = dlopen(IDLETUNE_EMULATED_CUDA, RTLD_NOW | RTLD_LOCAL);
+    const bool own = idletune::test::asks_for_gpu();
+    library_ = dlopen(own ? "libcuda.so.1" : IDLETUNE_EMULATED_CUDA, RTLD_NOW | RTLD_LOCAL);
     REQUIRE_MESSAGE(library_ != nullptr, dlerror());
+    if (own) return;
     findings_ = function<decltype(emulated_cuda_findings)>("emulated_cuda_findings");
     finding_ = function<decltype(emulated_cuda_finding)>("emulated_cuda_finding");
     reset_ = function<decltype(emulated_cuda_reset)>("emulated_cuda_reset");
     reset_();
   }
-  ~EmulatedDriver() { reset_(); }
+  ~EmulatedDriver() {
+    if (reset_ != nullptr) reset_();
+  }
   EmulatedDriver(const EmulatedDriver&) = delete;
   EmulatedDriver& operator=(const EmulatedDriver&) = delete;
 
   idletune::cuda::OpenOptions options() const {
     idletune::cuda::OpenOptions options;
-    options.library = IDLETUNE_EMULATED_CUDA;
-    options.nvrtc_library = IDLETUNE_EMULATED_CUDA;
+    options.library = options.nvrtc_library = tested_library();
     return options;
   }
   // One that idletune itself does not call.
@@ -47,7 +57,7 @@ class EmulatedDriver {
   // The findings, one a line, when all that was launched has run.
   std::string found() const {
     std::string text;
-    const std::size_t count = findings_();
+    const std::size_t count = findings_ != nullptr ? findings_() : 0;
     for (std::size_t i = 0; i < count; ++i) {
       char finding[1000];
       finding_(i, finding, sizeof finding);

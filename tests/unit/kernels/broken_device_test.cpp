@@ -11,6 +11,7 @@
 #include "models/core/random.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
+#include "tests/unit/skip.hpp"
 
 namespace {
 
@@ -71,6 +72,7 @@ std::shared_ptr<const KernelPackage> open_broken() {
 }  // namespace
 
 TEST_CASE("each wrong variant of the broken kernel is wrong in its own way") {
+  if (test::asks_for_cuda()) return test::skip("OpenCL alone");
   const auto package = open_broken();
   const auto device = open_first_device();
   const std::int64_t rows = 100;
@@ -106,6 +108,7 @@ TEST_CASE("each wrong variant of the broken kernel is wrong in its own way") {
 }
 
 TEST_CASE("one element in a million is wrong in a large output too") {
+  if (test::asks_for_cuda()) return test::skip("OpenCL alone");
   const auto package = open_broken();
   const auto device = open_first_device();
   const Findings findings = run_broken(*device, *package, {5, 16}, 1200, 2500);
@@ -124,6 +127,7 @@ TEST_CASE("the broken kernel says how much local memory it will ask for") {
 
 // Run on its own under a checker of races, to show that the checker sees what it should.
 TEST_CASE("a missing barrier runs to its end") {
+  if (test::asks_for_cuda()) return test::skip("OpenCL alone");
   const auto package = open_broken();
   const auto device = open_first_device();
   CHECK(run_broken(*device, *package, {2, 8}, 9, 40).outside == 0);

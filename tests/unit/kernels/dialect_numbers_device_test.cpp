@@ -12,6 +12,7 @@
 #include "tests/paths.hpp"
 #include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
+#include "tests/unit/skip.hpp"
 
 namespace {
 
@@ -106,6 +107,7 @@ TEST_CASE("every parameter value of dialect_numbers is right for a tiny shape") 
 }
 
 TEST_CASE("a device without double precision refuses doubles as unsupported, floats work") {
+  if (test::asks_for_cuda()) return test::skip("OpenCL alone");
   const auto device = open_first_device();
   // As its compiler would see it.
   const std::string without = "#undef cl_khr_fp64\n#undef __opencl_c_fp64\n";

@@ -21,13 +21,14 @@
 
 #include "models/core/random.hpp"
 #include "models/core/scalar.hpp"
+#include "tests/unit/cuda/asked_cuda.hpp"
 
 namespace idletune::gemm_tests {
 
 inline constexpr std::uint64_t kSeed = 20261122;
 // Elements behind each buffer's last. A device that sees every access itself needs none, but buffers
 // of nothing there are not.
-inline const std::size_t kGuard = std::getenv("IDLETUNE_TEST_CUDA") != nullptr ? 1 : 32;
+inline const std::size_t kGuard = test::sees_every_access() ? 1 : 32;
 
 inline std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
@@ -49,16 +50,18 @@ inline float stored(MatrixStorage storage, float value) {
   return static_cast<float>(load_number(ScalarType::f16, &half));
 }
 
-// By OpenCL; or by the CUDA driver and the NVRTC that IDLETUNE_TEST_CUDA names, one library for both.
+// By OpenCL; or the CUDA device that is asked for.
 inline idletune_device* open_device() {
   idletune_device* device = nullptr;
-  const char* library = std::getenv("IDLETUNE_TEST_CUDA");
-  if (library == nullptr) {
+  if (!test::asks_for_cuda()) {
     done(idletune_opencl_open(0, &device));
     return device;
   }
-  ::setenv("IDLETUNE_CUDA_LIBRARY", library, 1);
-  ::setenv("IDLETUNE_NVRTC_LIBRARY", library, 1);
+  const std::string library = test::emulated_cuda();
+  if (!library.empty()) {
+    ::setenv("IDLETUNE_CUDA_LIBRARY", library.c_str(), 1);
+    ::setenv("IDLETUNE_NVRTC_LIBRARY", library.c_str(), 1);
+  }
   done(idletune_cuda_open(0, &device));
   return device;
 }
@@ -114,7 +117,6 @@ struct Library {
   std::vector<float> download(const Buffer& buffer) const {
     std::vector<std::uint8_t> bytes(buffer.size_bytes());
     REQUIRE(queue->read(buffer, 0, MutableBytes(bytes)).ok());
-    wait();
     std::vector<float> values(bytes.size() / scalar_size_bytes(type()));
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double value = load_number(type(), &bytes[i * scalar_size_bytes(type())]);

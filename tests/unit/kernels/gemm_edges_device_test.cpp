@@ -4,6 +4,7 @@
 #include "platform/opencl/loader.hpp"
 #include "tests/unit/forwarding_devices.hpp"
 #include "tests/unit/kernels/gemm_calls.hpp"
+#include "tests/unit/skip.hpp"
 
 using namespace idletune;
 using namespace idletune::gemm_tests;
@@ -179,6 +180,7 @@ TEST_CASE("where groups along an axis are few, the rows of C go in several launc
 }
 
 TEST_CASE("batches on a queue whose commands may overtake each other are as those in order") {
+  if (test::asks_for_cuda()) return test::skip("OpenCL alone");
   Library library;
   OwnQueue own(library, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   Random random(3);
@@ -209,6 +211,7 @@ TEST_CASE("batches on a queue whose commands may overtake each other are as thos
 
 // On a queue that records no times: else the watch looks at each launch, and slow drivers move on.
 TEST_CASE("batches that nobody waits for in between keep their own offsets") {
+  if (test::asks_for_cuda()) return test::skip("OpenCL alone");
   Library library;
   OwnQueue own(library, 0);
   constexpr std::size_t kCalls = 20;

@@ -175,8 +175,8 @@ class Call {
     }
     values.insert(values.end(), kGuardElements, kGuard);
     const bool unwritten = spec.access == Access::out || spec.kind == ArgumentKind::scratch;
-    auto buffer = unwritten && sees_every_access() ? allocate(device_, values.size())
-                                                   : upload(device_, values);
+    auto buffer = unwritten && test::sees_every_access() ? allocate(device_, values.size())
+                                                         : upload(device_, values);
     arguments_.push_back(buffer->argument());
     buffers_.push_back({i, std::move(values), std::move(buffer)});
   }

@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include <idletune/cuda.hpp>
 #include <idletune/opencl.hpp>
 
 #include "agent/trial/output_check.hpp"
 #include "models/host/pack/pack.hpp"
 #include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
+#include "tests/unit/cuda/asked_cuda.hpp"
 
 namespace idletune::kernel_tests {
 
@@ -33,18 +33,14 @@ inline std::shared_ptr<const KernelPackage> open_package(const std::string& xml)
   return *package;
 }
 
-// Whether the device itself tells what is read before it is written, and what lies outside of buffers.
-inline bool sees_every_access() { return std::getenv("IDLETUNE_TEST_CUDA") != nullptr; }
-
 // Elements of the guard zone behind a buffer, which would hide an access there from such a device.
-inline std::size_t guard_elements(std::size_t wanted) { return sees_every_access() ? 0 : wanted; }
+inline std::size_t guard_elements(std::size_t wanted) {
+  return test::sees_every_access() ? 0 : wanted;
+}
 
-// By OpenCL; or by the CUDA driver and the NVRTC that IDLETUNE_TEST_CUDA names, one library for both.
+// By OpenCL; or the CUDA device that is asked for.
 inline std::unique_ptr<Device> open_first_device() {
-  cuda::OpenOptions options;
-  const char* library = std::getenv("IDLETUNE_TEST_CUDA");
-  if (library != nullptr) options.library = options.nvrtc_library = library;
-  auto device = library != nullptr ? cuda::open(0, options) : opencl::open(0);
+  auto device = test::asks_for_cuda() ? cuda::open(0, test::asked_cuda()) : opencl::open(0);
   REQUIRE_MESSAGE(device.ok(), device.status().to_string());
   MESSAGE("device: " << (*device)->info().name);
   return std::move(*device);

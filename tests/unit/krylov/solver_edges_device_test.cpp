@@ -16,6 +16,7 @@
 #include "tests/unit/krylov/late_queue.hpp"
 #include "tests/unit/krylov/proven_residual.hpp"
 #include "tests/unit/krylov/solver_subject.hpp"
+#include "tests/unit/skip.hpp"
 
 namespace {
 
@@ -85,6 +86,7 @@ bool all_finite(const Vector& x) {
 }  // namespace
 
 TEST_CASE("on a queue whose commands may overtake each other a solve is the same bit by bit") {
+  if (test::asks_for_cuda()) return test::skip("OpenCL alone");
   const Subject subject = open_subject();
   const opencl::Handles handles = opencl::handles(*subject.device);
   const auto api = opencl::load("");

@@ -1,5 +1,4 @@
-// What tests of solvers stand on: the first OpenCL device or the CUDA device that IDLETUNE_TEST_CUDA
-// names, a queue of the application's, and solves that keep what happened.
+// What tests of solvers stand on: the first OpenCL device or the CUDA device that is asked for, a queue of the application's, and solves that keep what happened.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -11,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include <idletune/cuda.hpp>
 #include <idletune/krylov.hpp>
 #include <idletune/opencl.hpp>
 
+#include "tests/unit/cuda/asked_cuda.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 
 namespace idletune::test {
@@ -33,16 +32,13 @@ inline std::string compiled_programs() {
 }
 
 inline Subject open_subject() {
-  cuda::OpenOptions options;
-  const char* library = std::getenv("IDLETUNE_TEST_CUDA");
-  if (library != nullptr) options.library = options.nvrtc_library = library;
+  const bool on_cuda = asks_for_cuda();
   opencl::OpenOptions opencl_options;
   opencl_options.cache_folder = compiled_programs();
-  auto device = library != nullptr ? cuda::open(0, options) : opencl::open(0, opencl_options);
+  auto device = on_cuda ? cuda::open(0, asked_cuda()) : opencl::open(0, opencl_options);
   REQUIRE_MESSAGE(device.ok(), device.status().to_string());
   MESSAGE("device: " << (*device)->info().name);
-  auto queue =
-      library != nullptr ? cuda::application_queue(**device) : opencl::application_queue(**device);
+  auto queue = on_cuda ? cuda::application_queue(**device) : opencl::application_queue(**device);
   REQUIRE_MESSAGE(queue.ok(), queue.status().to_string());
   return {std::move(*device), std::move(*queue)};
 }
