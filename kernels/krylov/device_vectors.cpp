@@ -9,7 +9,8 @@ namespace idletune::krylov {
 namespace {
 
 constexpr std::int32_t kPointwiseGroup = 64;
-constexpr std::size_t kStepNumbers = 8;  // of a work item (vectors/cg_step.cl)
+constexpr std::size_t kMostDotGroups = 1024;  // vectors/dot.cl
+constexpr std::size_t kStepNumbers = 8;       // of a work item (vectors/cg_step.cl)
 constexpr std::int32_t kStepGroup = 64;
 
 std::size_t groups(std::size_t items, std::int32_t size) {
@@ -54,7 +55,6 @@ void DeviceVectors::read_staged(const Buffer& from, std::size_t numbers) {
   if (!stage(numbers)) return;
   auto* const to = reinterpret_cast<std::uint8_t*>(staging_.get());
   fail(queue_.read(from, 0, {to, numbers * kernels_.number_bytes()}));
-  if (status_.ok()) fail(queue_.wait());
 }
 
 void DeviceVectors::put(Span<const double> values, Buffer& to, const PowerOfTwo& scale) {
@@ -118,8 +118,10 @@ double DeviceVectors::dot(const Buffer& x, const Buffer& y) {
   if (!status_.ok()) return no_number;
   const Argument arguments[] = {static_cast<std::int32_t>(length_), x.argument(), y.argument(),
                                 parts_->argument()};
-  launch(Operation::dot, dot_, length_, arguments);
-  const std::size_t count = dot_.kind != 0 ? groups(length_, dot_.work_group) : length_;
+  const std::size_t all = groups(length_, dot_.work_group);
+  const std::size_t launched = dot_.kind != 0 ? std::min(all, kMostDotGroups) : all;
+  launch(Operation::dot, dot_, launched * static_cast<std::size_t>(dot_.work_group), arguments);
+  const std::size_t count = dot_.kind != 0 ? launched : length_;
   read_staged(*parts_, count);
   if (!status_.ok()) return no_number;
   double sum = 0;

@@ -46,8 +46,7 @@ Status read_numbers(ApplicationQueue& queue, const Buffer& from, std::size_t num
                     Span<double> numbers) {
   const std::size_t bytes = numbers.size() * number_bytes;
   auto* to = reinterpret_cast<std::uint8_t*>(numbers.data());
-  Status status = queue.read(from, 0, {to, bytes});
-  if (status.ok()) status = queue.wait();
+  const Status status = queue.read(from, 0, {to, bytes});
   if (!status.ok() || number_bytes == sizeof(double)) return status;
   const auto* floats = reinterpret_cast<const float*>(numbers.data());
   const std::vector<float> copied(floats, floats + numbers.size());

@@ -33,9 +33,10 @@ class CudaQueue final : public ApplicationQueue {
     if (!fit.ok() || data.empty()) return fit;
     const ContextScope scope(*session_, ContextScope::Purpose::launch);
     if (scope.error() != kSuccess) return scope.status();
-    return session_->checked(driver().MemcpyDtoHAsync(data.data(), address_of(from) + offset,
-                                                      data.size(), session_->application),
-                             "cuMemcpyDtoHAsync");
+    const Error error = driver().MemcpyDtoHAsync(data.data(), address_of(from) + offset,
+                                                 data.size(), session_->application);
+    if (error != kSuccess) return session_->checked(error, "cuMemcpyDtoHAsync");
+    return wait_in_context();
   }
 
   Status copy(const Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
@@ -53,12 +54,14 @@ class CudaQueue final : public ApplicationQueue {
 
   Status wait() override {
     const ContextScope scope(*session_, ContextScope::Purpose::launch);
-    if (scope.error() != kSuccess) return scope.status();
-    return session_->checked(driver().StreamSynchronize(session_->application),
-                             "cuStreamSynchronize");
+    return scope.error() != kSuccess ? scope.status() : wait_in_context();
   }
 
  private:
+  Status wait_in_context() const {
+    return session_->checked(driver().StreamSynchronize(session_->application),
+                             "cuStreamSynchronize");
+  }
   const Driver& driver() const { return *session_->driver; }
 
   std::shared_ptr<Session> session_;

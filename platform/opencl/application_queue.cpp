@@ -29,7 +29,7 @@ class OpenclQueue final : public ApplicationQueue {
   Status read(const Buffer& from, std::size_t offset, MutableBytes data) override {
     Status ready = before(from, offset, data.size());
     if (!ready.ok() || data.empty()) return ready;
-    return to_status(api().EnqueueReadBuffer(session_->application, memory_of(from), CL_FALSE,
+    return to_status(api().EnqueueReadBuffer(session_->application, memory_of(from), CL_TRUE,
                                              offset, data.size(), data.data(), 0, nullptr, nullptr),
                      "clEnqueueReadBuffer");
   }

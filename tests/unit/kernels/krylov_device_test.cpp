@@ -117,7 +117,7 @@ class Call {
   }
   // An output that holds nothing yet, and a guard behind it.
   void give_output(const std::string& name, std::size_t elements) {
-    if (sees_every_access()) {
+    if (test::sees_every_access()) {
       buffers_[name] = allocate(elements * (subject_.is_double ? sizeof(double) : sizeof(float)));
       return;
     }
@@ -342,7 +342,8 @@ void check_vectors(Device& device, const std::string& name, bool is_double) {
     CAPTURE(to_text(subject.package->space(), configuration));
     const auto programs = trial::compile_steps(device, *subject.package, configuration);
     REQUIRE_MESSAGE(programs.ok(), programs.status().to_string());
-    for (const std::size_t n : {std::size_t{1}, std::size_t{37}, std::size_t{530}}) {
+    for (const std::size_t n :
+         {std::size_t{1}, std::size_t{37}, std::size_t{530}, std::size_t{17000}}) {
       CAPTURE(n);
       const Shape shape{static_cast<std::int64_t>(n)};
       const auto plan = subject.package->plan(shape, configuration);

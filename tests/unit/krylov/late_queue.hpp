@@ -35,6 +35,7 @@ class LateQueue final : public ApplicationQueue {
     return queue_.write(to, offset, data);
   }
   Status read(const Buffer& from, std::size_t offset, MutableBytes data) override {
+    expect_unchanged();
     return queue_.read(from, offset, data);
   }
   Status copy(const Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
@@ -42,13 +43,16 @@ class LateQueue final : public ApplicationQueue {
     return queue_.copy(from, from_offset, to, to_offset, bytes);
   }
   Status wait() override {
-    for (const Write& write : writes_)
-      CHECK(std::memcmp(write.from.data(), write.then.data(), write.then.size()) == 0);
-    writes_.clear();
+    expect_unchanged();
     return queue_.wait();
   }
 
  private:
+  void expect_unchanged() {
+    for (const Write& write : writes_)
+      CHECK(std::memcmp(write.from.data(), write.then.data(), write.then.size()) == 0);
+    writes_.clear();
+  }
   struct Write {
     Bytes from;
     std::vector<std::uint8_t> then;
