@@ -114,7 +114,9 @@ void check_diagonals(Device& device, Precision precision) {
 }  // namespace
 
 TEST_CASE("the solvers' own launches stay inside their vectors at the most rows") {
-  const auto device = test::open_corner_device(test::limits_of("opencl"), {});
+  test::CornerOptions corners;
+  corners.milliseconds = 30000;  // an item of an inner product has 32,768 numbers
+  const auto device = test::open_corner_device(test::limits_of("opencl"), corners);
   check_vectors<float>(*device, Precision::f32);
   check_vectors<double>(*device, Precision::f64);
 }
