@@ -9,7 +9,7 @@ namespace idletune::krylov {
 namespace {
 
 constexpr std::int32_t kPointwiseGroup = 64;
-constexpr std::size_t kMostDotGroups = 1024;  // vectors/dot.cl
+constexpr std::size_t kMostDotGroups = 1024;  // vectors/dot.cl, dot.xml
 constexpr std::size_t kStepNumbers = 8;       // of a work item (vectors/cg_step.cl)
 constexpr std::int32_t kStepGroup = 64;
 
@@ -118,10 +118,12 @@ double DeviceVectors::dot(const Buffer& x, const Buffer& y) {
   if (!status_.ok()) return no_number;
   const Argument arguments[] = {static_cast<std::int32_t>(length_), x.argument(), y.argument(),
                                 parts_->argument()};
-  const std::size_t all = groups(length_, dot_.work_group);
-  const std::size_t launched = dot_.kind != 0 ? std::min(all, kMostDotGroups) : all;
-  launch(Operation::dot, dot_, launched * static_cast<std::size_t>(dot_.work_group), arguments);
-  const std::size_t count = dot_.kind != 0 ? launched : length_;
+  std::size_t count = length_, items = length_;
+  if (dot_.kind != 0) {
+    count = std::min(groups(length_, dot_.work_group), kMostDotGroups);
+    items = count * static_cast<std::size_t>(dot_.work_group);
+  }
+  launch(Operation::dot, dot_, items, arguments);
   read_staged(*parts_, count);
   if (!status_.ok()) return no_number;
   double sum = 0;

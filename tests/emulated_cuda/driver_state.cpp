@@ -19,8 +19,6 @@ std::mutex making_state;
 
 }  // namespace
 
-Context::Context(Device* of) : device(of), spoilt_by(of->spoilt_by) {}
-
 Program::~Program() { unload_module(loaded, context->device->memory); }
 
 void Device::wait() const {
@@ -70,7 +68,7 @@ Context* current_context() { return context_stack().empty() ? nullptr : context_
 
 Error check_context() {
   const Context* context = current_context();
-  return context == nullptr ? idletune::cuda::kInvalidContext : context->spoilt_by.load();
+  return context == nullptr ? idletune::cuda::kInvalidContext : context->device->spoilt_by.load();
 }
 
 std::shared_ptr<Stream> stream_of(idletune::cuda::StreamHandle handle) {

@@ -24,12 +24,9 @@ using idletune::cuda::Error;
 
 struct Device;
 
-// An error that ends a context ends every context of the process, as an H100 showed (driver 580): no
-// call succeeds any more, and none is made anew.
 struct Context {
-  explicit Context(Device* of);
+  explicit Context(Device* of) : device(of) {}
   Device* const device;
-  std::atomic<Error>& spoilt_by;  // that error, of all contexts
 };
 
 // A module on a device, and one of its kernels.
@@ -86,7 +83,7 @@ struct Device {
   Device(const Board& its_board, std::atomic<Error>& spoilt)
       : board(its_board), spoilt_by(spoilt), memory(its_board.memory_bytes), primary(this) {}
   const Board& board;
-  std::atomic<Error>& spoilt_by;
+  std::atomic<Error>& spoilt_by;  // its state's, which may be an older one than state()
   DeviceMemory memory;
   Turn turn;
   Context primary;
@@ -99,6 +96,8 @@ struct State {
   State();
   Findings findings;
   const std::string work_file;  // of IDLETUNE_EMULATED_WORK; empty: none
+  // An error that ends a context ends every context of the process, as an H100 showed (driver 580): no
+  // call succeeds any more, and none is made anew.
   std::atomic<Error> spoilt_by{idletune::cuda::kSuccess};
   std::vector<std::unique_ptr<Device>> devices;
   Registry<Context> contexts;  // besides the primary ones

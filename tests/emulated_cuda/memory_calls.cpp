@@ -47,7 +47,7 @@ Error copy_on(const char* call, Direction direction, DeviceAddress address, std:
     Device& device = *self.context->device;
     device.turn.take();
     if (direction == Direction::to_device) allocation->version = device.memory.new_version();
-    if (self.context->spoilt_by == kSuccess) {
+    if (self.context->device->spoilt_by == kSuccess) {
       copy(allocation->data.data() + at, allocation->written.data() + at);
     }
     device.turn.give_back();

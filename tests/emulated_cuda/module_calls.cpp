@@ -88,8 +88,7 @@ Error load(const char* image, ModuleHandle* handle, unsigned count, JitOption* o
 }
 
 void run_on(Stream& stream, const std::shared_ptr<Program>& program, const Launch& launch) {
-  Context& context = *stream.context;
-  Device& device = *context.device;
+  Device& device = *stream.context->device;
   const emulated_clock* clock = shared_clock();
   if (clock != nullptr) clock->hold();
   device.turn.take();
@@ -97,7 +96,7 @@ void run_on(Stream& stream, const std::shared_ptr<Program>& program, const Launc
     state().findings.add("launch: " + launch.kernel->name + " of a module that was unloaded");
   }
   try {
-    if (context.spoilt_by == kSuccess && !device.turn.ended()) {
+    if (device.spoilt_by == kSuccess && !device.turn.ended()) {
       const double nanoseconds =
           modelled_nanoseconds(device.board, launch, done_by(*program, launch, device));
       stream.nanoseconds += nanoseconds;
@@ -107,7 +106,7 @@ void run_on(Stream& stream, const std::shared_ptr<Program>& program, const Launc
       }
     }
   } catch (const Problem& problem) {
-    context.spoilt_by = problem.error;
+    device.spoilt_by = problem.error;
   }
   device.turn.give_back();
   if (clock != nullptr) clock->go_on();

@@ -102,7 +102,7 @@ Error cuEventQuery(EventHandle handle) {
   const Error refused = refuse_while_capturing();
   if (refused != kSuccess) return refused;
   const bool reached = event->reached();
-  const Error error = event->context->spoilt_by;
+  const Error error = event->context->device->spoilt_by;
   return error != kSuccess ? error : reached ? kSuccess : kNotReady;
 }
 
@@ -110,7 +110,7 @@ Error cuEventElapsedTime(float* milliseconds, EventHandle start_handle, EventHan
   const auto start = state().events.find(start_handle);
   const auto end = state().events.find(end_handle);
   if (start == nullptr || end == nullptr || !start->timed || !end->timed) return kInvalidHandle;
-  const Error error = end->context->spoilt_by;
+  const Error error = end->context->device->spoilt_by;
   if (error != kSuccess) return error;
   if (!start->reached() || !end->reached()) return kNotReady;
   *milliseconds = static_cast<float>((end->nanoseconds() - start->nanoseconds()) * 1e-6);

@@ -1,5 +1,6 @@
-// Which CUDA device IDLETUNE_TEST_CUDA asks tests for: `gpu` is this machine's own, by the usual libraries, `watched-gpu` the
-// same below a tool that sees every access (compute-sanitizer); else the path of an emulated one, driver and NVRTC in one.
+// Which CUDA device IDLETUNE_TEST_CUDA asks tests for: `gpu` is this machine's own, by the usual
+// libraries, `watched-gpu` the same below a tool that sees every access (compute-sanitizer); else the
+// path of an emulated one, driver and NVRTC in one.
 #pragma once
 
 #include <cstdlib>

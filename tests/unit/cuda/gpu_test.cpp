@@ -1,5 +1,6 @@
-// The CUDA back end on this machine's own GPU and driver, or on an emulated device; skipped where there is none. A sticky error at the end is the process's last word to the
-// GPU, which is why this is one case.
+// The CUDA back end on this machine's own GPU and driver, or on an emulated device; skipped where
+// there is none. A sticky error at the end is the process's last word to the GPU, which is why this
+// is one case.
 #include <doctest/doctest.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// The emulated driver in this process, new for each test that makes one of these; or this machine's own, which finds
-// nothing, where IDLETUNE_TEST_CUDA is `gpu`.
+// The emulated driver in this process, new for each test that makes one of these; or this machine's
+// own, which finds nothing, where IDLETUNE_TEST_CUDA is `gpu`.
 #pragma once
 
 #include <dlfcn.h>

@@ -58,10 +58,8 @@ inline idletune_device* open_device() {
     return device;
   }
   const std::string library = test::emulated_cuda();
-  if (!library.empty()) {
-    ::setenv("IDLETUNE_CUDA_LIBRARY", library.c_str(), 1);
-    ::setenv("IDLETUNE_NVRTC_LIBRARY", library.c_str(), 1);
-  }
+  ::setenv("IDLETUNE_CUDA_LIBRARY", library.c_str(), 1);
+  ::setenv("IDLETUNE_NVRTC_LIBRARY", library.c_str(), 1);
   done(idletune_cuda_open(0, &device));
   return device;
 }

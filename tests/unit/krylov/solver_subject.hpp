@@ -1,4 +1,5 @@
-// What tests of solvers stand on: the first OpenCL device or the CUDA device that is asked for, a queue of the application's, and solves that keep what happened.
+// What tests of solvers stand on: the first OpenCL device or the CUDA device that is asked for, a
+// queue of the application's, and solves that keep what happened.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -41,6 +41,7 @@ inline void check_copies(MakeQueue make, std::unique_ptr<Device> device, const v
   CHECK(queue->copy(*a, 52, *b, 0, 12).ok());
   std::array<std::uint8_t, 12> back{};
   CHECK(queue->read(*b, 0, MutableBytes(back.data(), 12)).ok());
+  CHECK(queue->wait().ok());  // nothing is left to wait for
   CHECK(back[0] == 4);
   CHECK(back[11] == 15);
   const auto number = queue->number<std::uint32_t>(*b, 4);
