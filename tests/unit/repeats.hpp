@@ -8,12 +8,12 @@
 namespace idletune::test {
 
 // Under an emulator or the thread sanitizer, which take ten times as long: there the point is that the
-// same code runs, not that chance is covered again.
+// same code runs, not that chance is covered again: cases about nothing else are skipped.
 inline bool fewer_repeats() { return std::getenv("IDLETUNE_FEWER_REPEATS") != nullptr; }
 
-// `times`, or a tenth of it there.
+// `times`, or a fiftieth of it there.
 inline std::uint64_t repeats(std::uint64_t times) {
-  return fewer_repeats() ? std::max<std::uint64_t>(1, times / 10) : times;
+  return fewer_repeats() ? std::max<std::uint64_t>(1, times / 50) : times;
 }
 
 }  // namespace idletune::test

@@ -7,6 +7,7 @@
 #include "models/forest/nearest_neighbors.hpp"
 #include "models/forest/tree_learners.hpp"
 #include "tests/unit/forest/golden_file.hpp"
+#include "tests/unit/repeats.hpp"
 
 using namespace idletune;
 using namespace idletune::learners;
@@ -78,7 +79,8 @@ TEST_CASE("a tree that had to break ties scores as scikit-learn's do over their 
   CHECK(compared == 7);
 }
 
-TEST_CASE("a forest scores as scikit-learn's within 0.02, averaged over ten seeds") {
+TEST_CASE("a forest scores as scikit-learn's within 0.02, averaged over ten seeds" *
+          doctest::skip(test::fewer_repeats())) {
   std::size_t compared = 0;
   for (const char* name : kFiles) {
     const GoldenFile file = read_golden(name);

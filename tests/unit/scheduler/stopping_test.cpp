@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/core/random.hpp"
+#include "tests/unit/repeats.hpp"
 #include "tests/unit/scheduler/decision_inputs.hpp"
 
 using namespace idletune;
@@ -29,7 +30,8 @@ TEST_CASE("draws without success make further search less attractive until it st
   CHECK(stopped_after < 2000);
 }
 
-TEST_CASE("search for a rare fast configuration goes on while launches justify it") {
+TEST_CASE("search for a rare fast configuration goes on while launches justify it" *
+          doctest::skip(test::fewer_repeats())) {
   // 1 % of the space is twice as fast as the rest's best.
   double steps = 0;
   int found = 0;

@@ -11,6 +11,8 @@
 
 #include "models/core/random.hpp"
 
+#include "tests/unit/repeats.hpp"
+
 using namespace idletune;
 
 namespace {
@@ -149,7 +151,8 @@ TEST_CASE("times in another unit and other numbers change nothing, and who is sl
 
 // As launches take turns: anybody runs any number of times before somebody else does.
 TEST_CASE(
-    "the clock changes once: who is slower than what runs does not win, and who is faster does") {
+    "the clock changes once: who is slower than what runs does not win, and who is faster does" *
+    doctest::skip(test::fewer_repeats())) {
   for (std::uint64_t seed = 0; seed < 10000; ++seed) {
     Random random(seed);
     Race::Policy policy;

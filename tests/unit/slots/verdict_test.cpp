@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include "tests/unit/repeats.hpp"
+
 using namespace idletune::slots;
 
 namespace {
@@ -48,7 +50,8 @@ int trials_end(double deadly, std::uint64_t most) {
 
 }  // namespace
 
-TEST_CASE("verdicts on models are wrong in one case of a hundred at most") {
+TEST_CASE("verdicts on models are wrong in one case of a hundred at most" *
+          doctest::skip(idletune::test::fewer_repeats())) {
   CHECK(picks_end(ModelVerdict::goes_back, 0.4, 500) <= kRuns / 100);
   CHECK(picks_end(ModelVerdict::goes_back, 0.1, 500) == 0);
   CHECK(picks_end(ModelVerdict::stays, 0.8, 500) <= kRuns / 100);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "agent/tuning/background_loop.hpp"
+#include "tests/unit/repeats.hpp"
 #include "tests/unit/tuning/played_engine.hpp"
 
 using namespace idletune;
@@ -35,7 +36,8 @@ void adopt_something(PlayedEngine& engine) {
 
 }  // namespace
 
-TEST_CASE("what is faster in trials and slower in the application loses a duel with the default") {
+TEST_CASE("what is faster in trials and slower in the application loses a duel with the default" *
+          doctest::skip(test::fewer_repeats())) {
   bool slow = false;
   const auto board = board_that();
   slow_down(*board, slow);

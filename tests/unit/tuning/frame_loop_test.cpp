@@ -4,6 +4,7 @@
 #include <random>
 
 #include "agent/tuning/background_loop.hpp"
+#include "tests/unit/repeats.hpp"
 #include "tests/unit/tuning/played_engine.hpp"
 
 using namespace idletune;
@@ -89,7 +90,8 @@ struct Camera {
 
 }  // namespace
 
-TEST_CASE("a loop at 30 frames a second is tuned as far by any way of giving time") {
+TEST_CASE("a loop at 30 frames a second is tuned as far by any way of giving time" *
+          doctest::skip(test::fewer_repeats())) {
   Camera by_idle(Way::idle);
   by_idle.play(60s);
   CHECK(by_idle.tried() >= 100);
