@@ -86,7 +86,7 @@ int compare(const ProductTimesTable& table, const Models& models, bool quick) {
         scenario.told = told;
         scenario.falls = falls;
         Summary summary;
-        for (std::size_t i = 0; i < table.matrices.size(); i += quick ? 5 : 1) {
+        for (std::size_t i = 0; i < table.matrices.size(); i += quick ? 10 : 1) {
           if (models.empty()) {
             add_matrix(table, table.matrices[i], scenario, nullptr, quick, summary);
           } else if (models[i]) {

@@ -432,7 +432,7 @@ TEST_CASE("Threads launch new shapes while the tuner offers, withdraws and takes
     });
   }
   detail::LaunchTable& table = application.kernel->table();
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 100; ++i) {
     std::vector<ClassVariant> offered;
     application.kernel->classes().offer(std::move(offered));
     for (std::size_t s = 0; s < table.capacity(); ++s) {
