@@ -289,8 +289,9 @@ TEST_CASE("numbers that are not finite are refused") {
 TEST_CASE("random damage under a correct seal is refused or harmless") {
   const std::vector<std::uint8_t> bytes = golden_package();
   Random random(99);
-  int opened = 0, refused = 0;
-  for (std::uint64_t round = test::repeats(20000); round > 0; --round) {
+  std::uint64_t opened = 0, refused = 0;
+  const std::uint64_t rounds = test::repeats(20000);
+  for (std::uint64_t round = rounds; round > 0; --round) {
     std::vector<std::uint8_t> damaged = bytes;
     for (std::uint64_t i = 1 + random.below(3); i > 0; --i) {
       damaged[static_cast<std::size_t>(random.below(damaged.size()))] =
@@ -301,6 +302,6 @@ TEST_CASE("random damage under a correct seal is refused or harmless") {
     ++(package.ok() ? opened : refused);
     if (package.ok()) exercise(**package);
   }
-  CHECK(opened > 100);  // texts and sizes may change
-  CHECK(refused > 100);
+  CHECK(opened > rounds / 100);  // texts and sizes may change
+  CHECK(refused > rounds / 100);
 }
