@@ -68,9 +68,9 @@ Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
   if (next_request(task.work)) return in_debt(task, source) ? Want::nothing : Want::unfinished;
   const KernelTask& kernel = task.kernel;
   const bool full = task.variants.racers() == LaunchTurns::kCandidates;
-  // Who joins makes a race begin anew: candidates of calls, which are ready at once, would keep one
-  // from ever ending.
-  const bool begun = kernel.called && task.race != nullptr && task.race->times.field().rounds > 0;
+  // Who joins makes a race begin anew: candidates that are ready at once would keep it from ever
+  // ending, and what is faster from being adopted.
+  const bool begun = task.race != nullptr && task.race->times.field().rounds > 0;
   // New data, or a new model: the search begins anew after the race.
   const bool stale = task.race != nullptr && (task.lent || task.search.model() != kernel.model);
   if (full || begun || stale) return Want::nothing;
@@ -116,9 +116,11 @@ Choice::Want Choice::want_of_return(ShapeTask& task, TimeSource source, bool mis
 }
 
 // Of what was measured at the shape the fastest, if it beats what runs by the margin: what that
-// lost to is gone. Null: there is none.
+// lost to is gone. Null: there is none, or that still races.
 Comeback* Choice::comeback(ShapeTask& task) {
-  if (task.default_time.count() == 0 || task.running_time.count() == 0) return nullptr;
+  if (task.race != nullptr || task.default_time.count() == 0 || task.running_time.count() == 0) {
+    return nullptr;
+  }
   if (std::exchange(task.look_for_comebacks, false)) knowledge_.look_for_comebacks(task);
   Comeback* best = nullptr;
   for (Comeback& each : task.comebacks) {

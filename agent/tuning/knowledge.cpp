@@ -329,11 +329,11 @@ bool Knowledge::renew_one(ShapeTask* preferred) {
   return true;
 }
 
-void Knowledge::record(const ShapeTask& task, const StepResult& result) {
+bool Knowledge::record(const ShapeTask& task, const StepResult& result) {
   // The quirk table may say something else at the next start.
   if (result.status == TrialStatus::constraints &&
       facts_.quirky(task.facts(), result.proposal.configuration)) {
-    return;
+    return false;
   }
   journal::Measurement measurement;
   measurement.trial = task.identity;
@@ -349,7 +349,9 @@ void Knowledge::record(const ShapeTask& task, const StepResult& result) {
   measurement.checked_seeds = result.checked_seeds;
   measurement.origin = origin_of(result.proposal.origin);
   measurement.unix_seconds = core_.surroundings_.clock->unix_seconds();
+  const bool first = !journal_.state().measurement(measurement.trial.key());
   journal_.measured(measurement);
+  return first;
 }
 
 }  // namespace idletune::detail

@@ -21,7 +21,8 @@ class Knowledge : EnginePart {
   void load(ShapeTask& task);
   // What runs here since an earlier session, or was suspended; it is built later.
   void recall_adoption(ShapeTask& task);
-  void record(const ShapeTask& task, const StepResult& result);
+  // Whether that is the first measurement of the configuration.
+  bool record(const ShapeTask& task, const StepResult& result);
   // Refreshes ShapeTask::comebacks from what was measured.
   void look_for_comebacks(ShapeTask& task) const;
   JournaledTrial journaled_trial(const ShapeTask& task, const Configuration& configuration) {

@@ -4,9 +4,10 @@
 
 namespace idletune {
 
-void ShapeEvidence::step_ended(const Proposal& proposal, TrialStatus status, Nanoseconds time) {
-  ++evaluated;
-  if (status != TrialStatus::correct) ++rejected;
+void ShapeEvidence::step_ended(const Proposal& proposal, TrialStatus status, Nanoseconds time,
+                               bool counts) {
+  if (counts) ++evaluated;
+  if (counts && status != TrialStatus::correct) ++rejected;
   const bool timed = status == TrialStatus::correct && time.count() > 0;
   if (timed) saw(time);
   if (proposal.origin != ProposalOrigin::random) return;

@@ -25,11 +25,13 @@ struct ShapeEvidence {
   // long now as it did then.
   double clock = 1;
   Nanoseconds best_here{0};     // fastest correct time by any means; 0: none
-  std::uint64_t evaluated = 0;  // steps, the default's baseline not counted
+  std::uint64_t evaluated = 0;  // configurations, the default not counted
   std::uint64_t rejected = 0;   // of them, failed
 
-  // A step has ended: `time` is positive where the configuration ran correctly.
-  void step_ended(const Proposal& proposal, TrialStatus status, Nanoseconds time);
+  // A step has ended: `time` is positive where the configuration ran correctly. `counts`: it is the
+  // first of its configuration.
+  void step_ended(const Proposal& proposal, TrialStatus status, Nanoseconds time,
+                  bool counts = true);
   // A uniform draw that cannot even be launched at this shape: no cost, but it found nothing.
   void draw_was_useless() { draws.add_failure(); }
   // A time that was measured now, on that scale.

@@ -140,11 +140,11 @@ void ShapeSearch::baseline_ended(const StepResult& result) {
   if (result.timed()) evidence_.saw(told(result).run_time);
 }
 
-void ShapeSearch::step_ended(const StepResult& result) {
+void ShapeSearch::step_ended(const StepResult& result, bool counts) {
   if (result.proposal.origin == ProposalOrigin::application) {
     searcher_->exclude(result.proposal.configuration);
   }
-  evidence_.step_ended(result.proposal, result.status, told(result).run_time);
+  evidence_.step_ended(result.proposal, result.status, told(result).run_time, counts);
   estimates_.step_ended();
 }
 

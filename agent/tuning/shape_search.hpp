@@ -138,8 +138,8 @@ class ShapeSearch {
   // `result` is of subject().untuned.
   void baseline_ended(const StepResult& result);
   // Of a proposal of next(), or of a configuration that the application chose by itself (its origin
-  // says so): that will not be proposed any more.
-  void step_ended(const StepResult& result);
+  // says so): that will not be proposed any more. `counts`: it is the first of its configuration.
+  void step_ended(const StepResult& result, bool counts = true);
   // The default, measured again, takes `now` and no more `before`: so does all that was measured.
   void clock_changed(Nanoseconds before, Nanoseconds now);
 

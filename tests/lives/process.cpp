@@ -336,6 +336,11 @@ int Process::running(int s) const {
   return world_.index_of(current->configuration);
 }
 
+int Process::evaluated_at(int s) const {
+  const ShapeTask* task = inside_->task_of(world_.shape(s));
+  return task == nullptr ? 0 : static_cast<int>(task->search.evidence().evaluated);
+}
+
 int Process::adopted_at(int s) const {
   const ShapeTask* task = inside_->task_of(world_.shape(s));
   if (task == nullptr) return -1;

@@ -115,6 +115,7 @@ class Process {
   int running(int s) const;              // what its slot runs; 0 without one
   int adopted_at(int s) const;           // and has been adopted for it; 0: nothing; -1: no slot
   int recorded_at(int s) const;          // as adopted, under this driver; 0: nothing
+  int evaluated_at(int s) const;         // how many configurations are said to have been tried
   bool is_recorded(int c, int s) const;  // likewise, on whatever data
 
   // What goes on inside.

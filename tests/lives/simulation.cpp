@@ -249,6 +249,9 @@ void Simulation::note_unrun() {
     looks = may ? looks + 1 : 0;
     promises_.records_are_run(*process_, recorded, s, looks);
     promises_.told(told_->of_shape(*process_, s, recorded), recorded, s);
+    const bool too_many =
+        process_->evaluated_at(s) >= world_.count();  // the default is none of them
+    promises_.told(too_many ? "evaluated-more-than-there-are" : "", 0, s);
   }
 }
 

@@ -74,7 +74,7 @@ struct Explanation {
   double tuning_ms = 0;         // spent so far, wall clock
   double charged_ms = 0;        // of that, as charged to the ledger
   std::uint64_t launches = 0;   // in this process
-  std::uint64_t evaluated = 0;  // on this device, ever; a second trial in a process counts again
+  std::uint64_t evaluated = 0;  // configurations measured on this device, ever
   std::uint64_t rejected = 0;   // failed in any way
   std::uint64_t quarantined = 0;
   // "fine", "recheck", "unavailable", ... Unavailable is a queue without profiling: nobody knows
