@@ -298,6 +298,7 @@ TEST_CASE("models are replaced again and again while several threads launch and 
       (void)application.kernel->explain({64});
     }
   });
+  while (launches.load() == 0) std::this_thread::yield();  // all of this is during launches
   const std::size_t wanted = reloads_wanted();
   std::size_t taken = 0;
   std::size_t refused = 0;
