@@ -10,7 +10,6 @@
 #include <idletune/race.hpp>
 
 #include "models/core/random.hpp"
-
 #include "tests/unit/repeats.hpp"
 
 using namespace idletune;
