@@ -422,12 +422,15 @@ void check_default_configuration(const KernelCheck& check) {
 }
 
 // Campaigns of more configurations, or of others, are started by hand through the environment.
+std::vector<Configuration> configurations_to_check(const Space& space) {
+  return covering_configurations(
+      space, number_from_environment("IDLETUNE_KERNEL_CONFIGURATIONS", kConfigurations),
+      number_from_environment("IDLETUNE_KERNEL_SEED", kSeed));
+}
+
 void check_random_configurations(const KernelCheck& check) {
   const Subject subject = open_subject(check);
-  const auto configurations = covering_configurations(
-      subject.package->space(),
-      number_from_environment("IDLETUNE_KERNEL_CONFIGURATIONS", kConfigurations),
-      number_from_environment("IDLETUNE_KERNEL_SEED", kSeed));
+  const auto configurations = configurations_to_check(subject.package->space());
   REQUIRE(!configurations.empty());
   MESSAGE(configurations.size() << " configurations");
   for (const Configuration& configuration : configurations) {

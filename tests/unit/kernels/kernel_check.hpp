@@ -16,6 +16,8 @@
 
 #include <idletune/configuration.hpp>
 
+#include "models/space/space.hpp"
+
 namespace idletune::kernel_tests {
 
 // What a kernel is called with, by the argument's name.
@@ -63,7 +65,9 @@ struct KernelCheck {
 
 void check_reference_kernel(const KernelCheck& check);
 void check_default_configuration(const KernelCheck& check);
-// Every parameter value and further random ones, on every shape that they apply to.
+// Every parameter value and further random ones.
+std::vector<Configuration> configurations_to_check(const Space& space);
+// They, on every shape that they apply to.
 void check_random_configurations(const KernelCheck& check);
 void check_every_value_on_tiny_shape(const KernelCheck& check);
 void check_fault_is_found(const KernelCheck& check);
