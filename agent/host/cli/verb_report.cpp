@@ -209,10 +209,13 @@ void add_study_options(Verb verb, const std::shared_ptr<ReportArguments>& argume
                                 "searchers", "model"}));
   add_probability(verb, arguments->options.probability)
       .acts("in the section fractions", has_one(arguments, {"fractions"}));
-  verb.option("--model FILE", arguments->model, "Model that searches start from")
-      .acts("in the sections regret and model", has_one(arguments, {"regret", "model"}))
-      .shows_default("for every device one learned from the others");
-  if (!lab_sections().empty()) add_replay_options(verb, arguments);
+  const bool replays = !lab_sections().empty();
+  verb.option("--model FILE", arguments->model,
+              replays ? "Model that searches start from" : "Model to describe")
+      .acts(replays ? "in the sections regret and model" : "in the section model",
+            has_one(arguments, {"regret", "model"}))
+      .shows_default(replays ? "for every device one learned from the others" : "none");
+  if (replays) add_replay_options(verb, arguments);
 }
 
 }  // namespace
