@@ -88,7 +88,7 @@ struct Ratios {
   // The least mean that these speak for: two standard errors below theirs. By chance alone the day of
   // one eleventh strays by 2 %, and the mean of three by 1 %.
   double least_mean() const {
-    const double variance = (squares - sum * sum / count) / (count - 1);
+    const double variance = std::max(0.0, squares - sum * sum / count) / (count - 1);
     return std::exp(sum / count - 2 * std::sqrt(variance / count));
   }
   std::string text() const {
