@@ -79,24 +79,17 @@ Eleventh play_fleet(const FleetKernel& kernel, std::size_t target, std::uint64_t
 struct Ratios {
   void add(double ratio) {
     sum += std::log(ratio);
-    squares += std::log(ratio) * std::log(ratio);
     worst = std::max(worst, ratio);
     best = std::min(best, ratio);
     ++count;
   }
   double mean() const { return std::exp(sum / count); }
-  // The least mean that these speak for: two standard errors below theirs. By chance alone the day of
-  // one eleventh strays by 2 %, and the mean of three by 1 %.
-  double least_mean() const {
-    const double variance = std::max(0.0, squares - sum * sum / count) / (count - 1);
-    return std::exp(sum / count - 2 * std::sqrt(variance / count));
-  }
   std::string text() const {
     char text[80];
     std::snprintf(text, sizeof text, "%.4f (%.4f to %.4f)", mean(), best, worst);
     return text;
   }
-  double sum = 0, squares = 0, best = 1e9, worst = 0;
+  double sum = 0, best = 1e9, worst = 0;
   int count = 0;
 };
 
@@ -159,8 +152,8 @@ TEST_CASE("what ten boards measured in a day serves an eleventh as all that can 
   Elevenths elevenths;
   elevenths.play(kernel, number_in("IDLETUNE_TEST_FLEET_SEEDS", 1), hours());
   MESSAGE(elevenths.text());
-  CHECK(elevenths.day.least_mean() < 1.02);
-  CHECK(elevenths.alone.least_mean() < 1.02);
+  CHECK(elevenths.day.mean() < 1.02);
+  CHECK(elevenths.alone.mean() < 1.02);
 }
 
 TEST_CASE("what ten recorded boards measured in a day serves an eleventh of another kind" *
@@ -197,8 +190,9 @@ TEST_CASE("what ten recorded boards measured in a day serves an eleventh of anot
   Elevenths all;
   for (auto& [name, kernel] : found) {
     kernel.pack();
-    all.play(kernel, number_in("IDLETUNE_TEST_FLEET_SEEDS", 1), hours());
+    // By chance alone one eleventh's day strays by 2 %: three are too few to tell 2 %.
+    all.play(kernel, number_in("IDLETUNE_TEST_FLEET_SEEDS", 2), hours());
   }
   MESSAGE(all.text());
-  CHECK(all.day.least_mean() < 1.02);
+  CHECK(all.day.mean() < 1.02);
 }
