@@ -16,4 +16,10 @@ inline std::uint64_t repeats(std::uint64_t times) {
   return fewer_repeats() ? std::max<std::uint64_t>(1, times / 50) : times;
 }
 
+// What campaigns ask for through the environment.
+inline std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
 }  // namespace idletune::test

@@ -14,6 +14,7 @@
 #include "tests/unit/agent/tuned_packages.hpp"
 #include "tests/unit/agent/watched_agent.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/repeats.hpp"
 
 using namespace idletune;
 using namespace idletune::test;
@@ -21,8 +22,7 @@ using namespace std::chrono_literals;
 
 // IDLETUNE_TEST_KILLS=30 kills it more often.
 TEST_CASE("an application killed ten times keeps its adoptions and accuses only what ran") {
-  const char* more = std::getenv("IDLETUNE_TEST_KILLS");
-  const int kills = more == nullptr ? 10 : std::atoi(more);
+  const auto kills = static_cast<int>(number_from_environment("IDLETUNE_TEST_KILLS", 10));
   const TemporaryFolder folder;
   const std::string state = folder.file("state");
   const std::string package = write_package(folder, small_gemm());

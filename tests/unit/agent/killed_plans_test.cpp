@@ -3,13 +3,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "models/core/random.hpp"
 #include "tests/unit/agent/application_child.hpp"
 #include "tests/unit/agent/deaths.hpp"
 #include "tests/unit/agent/tuned_packages.hpp"
+#include "tests/unit/repeats.hpp"
 
 using namespace idletune;
 using namespace idletune::test;
@@ -70,8 +70,7 @@ void kill_often(const std::string& package, const Shape& shape, int times, Rando
 
 // IDLETUNE_TEST_KILLS=50 kills it more often.
 void survive_kills(const std::string& name, const Shape& shape, std::uint64_t seed) {
-  const char* more = std::getenv("IDLETUNE_TEST_KILLS");
-  const int wanted = more == nullptr ? 3 : std::atoi(more);
+  const auto wanted = static_cast<int>(number_from_environment("IDLETUNE_TEST_KILLS", 3));
   const TemporaryFolder folder;
   const std::string package =
       write_package(folder, described(IDLETUNE_TEST_DATA_FOLDER "/packages/" + name + ".xml"));

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <thread>
@@ -78,9 +77,8 @@ struct Application {
 };
 
 std::size_t reloads_wanted() {
-  const char* said = std::getenv("IDLETUNE_TEST_RELOADS");
-  return said != nullptr ? static_cast<std::size_t>(std::atoll(said))
-                         : static_cast<std::size_t>(test::repeats(500));
+  return static_cast<std::size_t>(
+      test::number_from_environment("IDLETUNE_TEST_RELOADS", test::repeats(500)));
 }
 
 }  // namespace

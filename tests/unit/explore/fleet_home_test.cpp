@@ -16,6 +16,7 @@
 #include "models/host/learn/learn.hpp"
 #include "tests/unit/explore/played_fleet.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/repeats.hpp"
 
 namespace idletune {
 namespace {
@@ -126,14 +127,10 @@ struct Elevenths {
   Ratios first, hour, day, alone;
 };
 
-std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
-  const char* said = std::getenv(variable);
-  return said != nullptr ? std::strtoull(said, nullptr, 10) : otherwise;
-}
-
 FleetHours hours() {
   FleetHours hours;
-  hours.gap = std::chrono::milliseconds(number_in("IDLETUNE_TEST_FLEET_GAP_MS", 2000));
+  hours.gap = std::chrono::milliseconds(
+      idletune::test::number_from_environment("IDLETUNE_TEST_FLEET_GAP_MS", 2000));
   return hours;
 }
 
@@ -150,7 +147,8 @@ TEST_CASE("what ten boards measured in a day serves an eleventh as all that can 
     kernel.add(idletune::test::test_data("insight/stencil-Board_" + name + ".json"), name);
   kernel.pack();
   Elevenths elevenths;
-  elevenths.play(kernel, number_in("IDLETUNE_TEST_FLEET_SEEDS", 1), hours());
+  elevenths.play(kernel, idletune::test::number_from_environment("IDLETUNE_TEST_FLEET_SEEDS", 1),
+                 hours());
   MESSAGE(elevenths.text());
   CHECK(elevenths.day.mean() < 1.02);
   CHECK(elevenths.alone.mean() < 1.02);
@@ -191,7 +189,8 @@ TEST_CASE("what ten recorded boards measured in a day serves an eleventh of anot
   for (auto& [name, kernel] : found) {
     kernel.pack();
     // By chance alone one eleventh's day strays by 2 %: three are too few to tell 2 %.
-    all.play(kernel, number_in("IDLETUNE_TEST_FLEET_SEEDS", 2), hours());
+    all.play(kernel, idletune::test::number_from_environment("IDLETUNE_TEST_FLEET_SEEDS", 2),
+             hours());
   }
   MESSAGE(all.text());
   CHECK(all.day.mean() < 1.02);

@@ -22,6 +22,7 @@
 #include "models/core/random.hpp"
 #include "models/core/scalar.hpp"
 #include "tests/unit/cuda/asked_cuda.hpp"
+#include "tests/unit/repeats.hpp"
 
 namespace idletune::gemm_tests {
 
@@ -29,11 +30,6 @@ inline constexpr std::uint64_t kSeed = 20261122;
 // Elements behind each buffer's last. A device that sees every access itself needs none, but buffers
 // of nothing there are not.
 inline const std::size_t kGuard = test::sees_every_access() ? 1 : 32;
-
-inline std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // What only succeeds.
 inline void done(idletune_status status) {

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <string>
@@ -18,6 +17,7 @@
 #include "tests/paths.hpp"
 #include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
+#include "tests/unit/repeats.hpp"
 
 namespace {
 
@@ -31,11 +31,6 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 std::shared_ptr<const KernelPackage> open_gemm() {
   return open_package(IDLETUNE_SOURCE_FOLDER "/kernels/gemm/gemm.xml");
-}
-
-std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
 struct GemmProblem {
@@ -219,8 +214,8 @@ TEST_CASE("random configurations of gemm with every parameter value are right fo
   const auto package = open_gemm();
   const auto device = open_first_device();
   const auto configurations = covering_configurations(
-      package->space(), number_from_environment("IDLETUNE_GEMM_CONFIGURATIONS", 1),
-      number_from_environment("IDLETUNE_GEMM_SEED", kSeed));
+      package->space(), test::number_from_environment("IDLETUNE_GEMM_CONFIGURATIONS", 1),
+      test::number_from_environment("IDLETUNE_GEMM_SEED", kSeed));
   MESSAGE(configurations.size() << " configurations");
   for (const Configuration& configuration : configurations) {
     check_configuration(*device, *package, configuration, kProblems);

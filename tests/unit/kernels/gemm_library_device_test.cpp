@@ -6,9 +6,9 @@ using namespace idletune::gemm_tests;
 
 // Campaigns of more calls are started by hand through the environment: IDLETUNE_GEMM_CALLS=10000.
 TEST_CASE("random calls of the gemm library are right in every element and touch nothing else") {
-  const std::uint64_t calls = number_from_environment("IDLETUNE_GEMM_CALLS", 200);
-  const std::uint64_t seed = number_from_environment("IDLETUNE_GEMM_SEED", kSeed);
-  const std::uint64_t tuned_ms = number_from_environment("IDLETUNE_GEMM_IDLE_MS", 0);
+  const std::uint64_t calls = test::number_from_environment("IDLETUNE_GEMM_CALLS", 200);
+  const std::uint64_t seed = test::number_from_environment("IDLETUNE_GEMM_SEED", kSeed);
+  const std::uint64_t tuned_ms = test::number_from_environment("IDLETUNE_GEMM_IDLE_MS", 0);
   for (const MatrixStorage storage : kStorages) {
     Library library(storage);
     MESSAGE("device: " << library.device->info().name);

@@ -20,6 +20,7 @@
 #include "tests/unit/kernels/corner_device.hpp"
 #include "tests/unit/kernels/kernel_path.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
+#include "tests/unit/repeats.hpp"
 #include "tests/unit/skip.hpp"
 
 using namespace idletune;
@@ -213,18 +214,14 @@ void check_reference(Device& device, const KernelPackage& package, Counts& count
   }
 }
 
-std::uint32_t from_environment(const char* name, std::uint32_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10));
-}
-
 }  // namespace
 
 // IDLETUNE_CORNER_CONFIGURATIONS: so many random ones besides, of both precisions.
 // IDLETUNE_CORNER_SECONDS: also launches with long loops, for two work items each.
 TEST_CASE("no kernel touches anything outside its buffers at sizes that are not refused") {
-  const std::uint32_t more = from_environment("IDLETUNE_CORNER_CONFIGURATIONS", 0);
-  const std::uint32_t seconds = from_environment("IDLETUNE_CORNER_SECONDS", 0);
+  const std::uint64_t more = test::number_from_environment("IDLETUNE_CORNER_CONFIGURATIONS", 0);
+  const auto seconds =
+      static_cast<std::uint32_t>(test::number_from_environment("IDLETUNE_CORNER_SECONDS", 0));
   const char* only = std::getenv("IDLETUNE_CORNER_KERNEL");
   const auto device = test::open_corner_device(limits_of("opencl"),
                                                {seconds != 0 ? 1000 * seconds : 100, seconds != 0});

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -25,11 +24,6 @@ constexpr std::uint64_t kSeed = 20261121;
 constexpr std::uint64_t kConfigurations = 12;  // besides those that cover all values
 const std::size_t kGuardElements = guard_elements(64);
 constexpr float kGuard = -12345.0f;
-
-std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 std::string xml_of(const KernelCheck& check) { return test::kernel_path(check.name); }
 
@@ -354,8 +348,8 @@ void check_class_launches(const KernelCheck& check) {
   REQUIRE_MESSAGE(kernel.ok(), kernel.status().to_string());
   // No other shape finds one.
   REQUIRE((*kernel)->slot_for(detail::TunerLock::held(), check.tiny).ok());
-  const std::uint64_t wanted = number_from_environment("IDLETUNE_CLASS_LAUNCHES", 10);
-  Random random(number_from_environment("IDLETUNE_KERNEL_SEED", kSeed));
+  const std::uint64_t wanted = test::number_from_environment("IDLETUNE_CLASS_LAUNCHES", 10);
+  Random random(test::number_from_environment("IDLETUNE_KERNEL_SEED", kSeed));
   std::uint64_t launched = 0;
   for (int tries = 0; launched < wanted && tries < 200; ++tries) {
     const Configuration configuration = subject.package->space().sample(random);
@@ -370,7 +364,7 @@ void check_class_launches(const KernelCheck& check) {
 
 void check_class_faults(const KernelCheck& check) {
   constexpr std::size_t kClasses = 12;
-  Random random(number_from_environment("IDLETUNE_KERNEL_SEED", kSeed));
+  Random random(test::number_from_environment("IDLETUNE_KERNEL_SEED", kSeed));
   for (const Fault& fault : check.class_faults) {
     CAPTURE(std::string(fault.wrong));
     const Subject subject = open_faulty(check, fault);
@@ -424,8 +418,8 @@ void check_default_configuration(const KernelCheck& check) {
 // Campaigns of more configurations, or of others, are started by hand through the environment.
 std::vector<Configuration> configurations_to_check(const Space& space) {
   return covering_configurations(
-      space, number_from_environment("IDLETUNE_KERNEL_CONFIGURATIONS", kConfigurations),
-      number_from_environment("IDLETUNE_KERNEL_SEED", kSeed));
+      space, test::number_from_environment("IDLETUNE_KERNEL_CONFIGURATIONS", kConfigurations),
+      test::number_from_environment("IDLETUNE_KERNEL_SEED", kSeed));
 }
 
 void check_random_configurations(const KernelCheck& check) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
@@ -23,6 +22,7 @@
 #include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
 #include "tests/unit/krylov/built_matrices.hpp"
+#include "tests/unit/repeats.hpp"
 
 namespace {
 
@@ -291,13 +291,13 @@ void check_product(const Subject& subject, const Product& product,
 
 // Every parameter value, and more configurations where a campaign asks for them.
 std::vector<Configuration> configurations_of(const KernelPackage& package) {
-  const char* wanted = std::getenv("IDLETUNE_KERNEL_CONFIGURATIONS");
   // Groups of a row are cheapest where they are small.
   const auto cost = [](const Configuration& configuration) {
     return static_cast<double>(configuration.values()[0] * configuration.values()[1]);
   };
-  return covering_configurations(
-      package.space(), wanted == nullptr ? 0 : std::strtoull(wanted, nullptr, 10), kSeed, cost);
+  return covering_configurations(package.space(),
+                                 test::number_from_environment("IDLETUNE_KERNEL_CONFIGURATIONS", 0),
+                                 kSeed, cost);
 }
 
 void check_format(Device& device, SparseFormat format, const std::string& name, bool is_double) {

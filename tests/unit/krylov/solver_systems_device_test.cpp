@@ -17,6 +17,7 @@
 #include "tests/unit/krylov/built_matrices.hpp"
 #include "tests/unit/krylov/proven_residual.hpp"
 #include "tests/unit/krylov/solver_subject.hpp"
+#include "tests/unit/repeats.hpp"
 
 namespace {
 
@@ -27,11 +28,6 @@ using test::end_row;
 using Vector = std::vector<double>;
 
 constexpr int kOfAStructure = 24;  // systems
-
-std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // Symmetric; in some rows nothing, in some everything.
 SparsityPattern drawn_structure(Random& random) {
@@ -135,8 +131,9 @@ void check_solve(const Solve& solve) {
 
 TEST_CASE("no verdict is untrue and no x worse than the one given, for systems drawn by seed") {
   const test::Subject subject = test::open_subject();
-  const std::uint64_t systems = number_of("IDLETUNE_SOLVER_SYSTEMS", 2 * kOfAStructure);
-  Random random(number_of("IDLETUNE_SOLVER_SEED", 20261124));
+  const std::uint64_t systems =
+      test::number_from_environment("IDLETUNE_SOLVER_SYSTEMS", 2 * kOfAStructure);
+  Random random(test::number_from_environment("IDLETUNE_SOLVER_SEED", 20261124));
   const char* const path = std::getenv("IDLETUNE_SOLVER_RECORDS");
   std::ofstream records(path != nullptr ? path : "/dev/null");
   int converged = 0;

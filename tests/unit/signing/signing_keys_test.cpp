@@ -1,7 +1,6 @@
 // Keys and signatures of P-256, and another implementation's verdict on them.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <random>
 
 #include "agent/host/cli/signing_keys.hpp"
@@ -37,8 +36,7 @@ PrivateKey some_key() {
 #ifdef IDLETUNE_WITH_OPENSSL
 // A million in the campaign (agent/signing/README.md).
 std::uint64_t wanted() {
-  const char* said = std::getenv("IDLETUNE_TEST_SIGNATURES");
-  return said != nullptr ? static_cast<std::uint64_t>(std::atoll(said)) : test::repeats(400);
+  return test::number_from_environment("IDLETUNE_TEST_SIGNATURES", test::repeats(400));
 }
 
 // By OpenSSL alone: its reader of keys, its digest, its verification.

@@ -189,8 +189,8 @@ Outcome play_trial(Kind kind, const Space256& space, std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("a model on trial stays or goes back by what it is worth") {
-  const char* said = std::getenv("IDLETUNE_TEST_MODEL_TRIALS");
-  const std::uint64_t runs = said != nullptr ? std::strtoull(said, nullptr, 10) : test::repeats(2);
+  const std::uint64_t runs =
+      test::number_from_environment("IDLETUNE_TEST_MODEL_TRIALS", test::repeats(2));
   const std::vector<Space256> spaces = recorded_spaces();
   for (const Kind kind : {Kind::spoilt, Kind::equal, Kind::better}) {
     std::uint64_t back = 0, confirmed = 0;

@@ -2,8 +2,6 @@
 // between any two operations of the medium, again during the start that follows.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/repeats.hpp"
 #include "tests/unit/slots/slots_board.hpp"
@@ -108,8 +106,7 @@ std::vector<std::uint8_t> record_on(const Files& image) {
 }
 
 std::uint64_t cuts_wanted() {
-  const char* said = std::getenv("IDLETUNE_TEST_SLOT_CUTS");
-  return said != nullptr ? static_cast<std::uint64_t>(std::atoll(said)) : test::repeats(1500);
+  return test::number_from_environment("IDLETUNE_TEST_SLOT_CUTS", test::repeats(1500));
 }
 
 }  // namespace
