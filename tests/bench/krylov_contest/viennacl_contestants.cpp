@@ -5,7 +5,9 @@
 #include <viennacl/compressed_matrix.hpp>
 #include <viennacl/ell_matrix.hpp>
 #include <viennacl/hyb_matrix.hpp>
+#include <viennacl/linalg/bicgstab.hpp>
 #include <viennacl/linalg/cg.hpp>
+#include <viennacl/linalg/gmres.hpp>
 #include <viennacl/sliced_ell_matrix.hpp>
 #include <viennacl/vector.hpp>
 
@@ -20,14 +22,15 @@ constexpr double kNever = 1e-30;  // a tolerance that is not reached
 
 using Rows = std::vector<std::map<unsigned, double>>;
 
-template <class Matrix>
-Named contestant(const std::string& name, const Rows& rows, const std::vector<double>& b) {
+template <class Matrix, class MakeTag>
+Named contestant(const std::string& name, const Rows& rows, const std::vector<double>& b,
+                 MakeTag make_tag) {
   const auto matrix = std::make_shared<Matrix>();
   viennacl::copy(rows, *matrix);
   const auto right = std::make_shared<viennacl::vector<double>>(b.size());
   viennacl::copy(b, *right);
-  return {"ViennaCL " + name, [matrix, right](unsigned iterations) {
-            const viennacl::linalg::cg_tag tag(kNever, iterations);
+  return {"ViennaCL " + name, [matrix, right, make_tag](unsigned iterations) {
+            const auto tag = make_tag(iterations);
             const viennacl::vector<double> x = viennacl::linalg::solve(*matrix, *right, tag);
             viennacl::backend::finish();
             return tag.error();
@@ -36,7 +39,7 @@ Named contestant(const std::string& name, const Rows& rows, const std::vector<do
 
 }  // namespace
 
-std::vector<Named> viennacl_contestants(const krylov::SparseMatrix& matrix,
+std::vector<Named> viennacl_contestants(krylov::Method method, const krylov::SparseMatrix& matrix,
                                         const std::vector<double>& b) {
   const krylov::SparsityPattern& pattern = matrix.pattern;
   Rows rows(static_cast<std::size_t>(pattern.rows));
@@ -46,10 +49,23 @@ std::vector<Named> viennacl_contestants(const krylov::SparseMatrix& matrix,
       rows[row][static_cast<unsigned>(pattern.column[k])] = matrix.values[k];
     }
   }
-  return {contestant<viennacl::compressed_matrix<double>>("CSR", rows, b),
-          contestant<viennacl::ell_matrix<double>>("ELL", rows, b),
-          contestant<viennacl::hyb_matrix<double>>("HYB", rows, b),
-          contestant<viennacl::sliced_ell_matrix<double>>("sliced ELL", rows, b)};
+  using Csr = viennacl::compressed_matrix<double>;
+  if (method == krylov::Method::bicgstab) {
+    return {contestant<Csr>("CSR", rows, b, [](unsigned iterations) {
+      return viennacl::linalg::bicgstab_tag(kNever, iterations, iterations);
+    })};
+  }
+  if (method == krylov::Method::gmres) {
+    const unsigned restart = krylov::SolveOptions().restart;
+    return {contestant<Csr>("CSR", rows, b, [restart](unsigned iterations) {
+      return viennacl::linalg::gmres_tag(kNever, iterations, restart);
+    })};
+  }
+  const auto cg = [](unsigned iterations) { return viennacl::linalg::cg_tag(kNever, iterations); };
+  return {contestant<Csr>("CSR", rows, b, cg),
+          contestant<viennacl::ell_matrix<double>>("ELL", rows, b, cg),
+          contestant<viennacl::hyb_matrix<double>>("HYB", rows, b, cg),
+          contestant<viennacl::sliced_ell_matrix<double>>("sliced ELL", rows, b, cg)};
 }
 
 }  // namespace idletune::bench

@@ -1,6 +1,6 @@
-// CG of ViennaCL on the first OpenCL device, in each of its formats but COO: that one's sums need
+// Solvers of ViennaCL on the first OpenCL device: CG in each of its formats but COO, whose sums need
 // work items that run in step, which those of processors do not, and come out another way in every
-// run.
+// run; others in CSR.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,12 @@
 
 namespace idletune::bench {
 
-// Runs that many iterations of CG and gives the relative residual that it ended with.
-using RunCg = std::function<double(unsigned iterations)>;
-using Named = std::pair<std::string, RunCg>;
+// Runs that many iterations and gives the relative residual that it ended with.
+using Run = std::function<double(unsigned iterations)>;
+using Named = std::pair<std::string, Run>;
 
 // `b` must outlive them.
-std::vector<Named> viennacl_contestants(const krylov::SparseMatrix& matrix,
+std::vector<Named> viennacl_contestants(krylov::Method method, const krylov::SparseMatrix& matrix,
                                         const std::vector<double>& b);
 
 }  // namespace idletune::bench
