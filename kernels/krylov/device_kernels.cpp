@@ -5,19 +5,6 @@
 #include <utility>
 
 namespace idletune::krylov {
-namespace {
-
-const char* kind_name(Operation operation) {
-  switch (operation) {
-    case Operation::dot: return "LOCAL_SUMS";
-    case Operation::axpby: return "VECTOR";
-    case Operation::pointwise:
-    case Operation::cg_step: return "KIND";
-    default: return "LANES";
-  }
-}
-
-}  // namespace
 
 bool DeviceKernels::has(Operation operation, KernelVariant variant) const {
   for (const Kept& kept : kept_) {
@@ -32,12 +19,11 @@ Result<Program*> DeviceKernels::get(Operation operation, KernelVariant variant) 
   }
   const KernelSource& source = kKernelSources[static_cast<std::size_t>(operation)];
   const std::string text = joined("%%%%", kDialectText[0], kDialectText[1],
-                                  operation < Operation::dot ? kRowLanesText : "", source.text);
-  const bool group_per_row = operation < Operation::dot && variant.kind == 1;
-  const std::string options = joined(
-      "-DWG=% -D%=% -DGROUP_PER_ROW=% -DCG_SUMS=%%", variant.work_group, kind_name(operation),
-      operation < Operation::dot ? variant.lanes() : variant.kind, group_per_row ? 1 : 0,
-      variant.fused, precision_ == Precision::f64 ? " -DPRECISION=64" : "");
+                                  operation < Operation::dots ? kRowLanesText : "", source.text);
+  const std::string options =
+      joined("-DWG=% -DLANES=% -DGROUP_PER_ROW=% -DCG_SUMS=%%", variant.work_group, variant.lanes(),
+             variant.kind == 1 ? 1 : 0, variant.fused,
+             precision_ == Precision::f64 ? " -DPRECISION=64" : "");
   CompileRequest request;
   request.source = text;
   request.entry = source.entry;

@@ -14,11 +14,11 @@ namespace idletune::krylov {
 
 // What is tuned of an operation.
 struct KernelVariant {
-  // LOCAL_SUMS or VECTOR; of products 0: a work item of each row, 1: a group, more: so many items.
-  std::int32_t kind = 0;
+  std::int32_t kind =
+      0;  // of products, 0: a work item of each row, 1: a group, more: so many items
   std::int32_t work_group = 64;
-  std::int32_t fused = 0;                                     // CG_SUMS: of products and CG's steps
-  std::int32_t lanes() const { return kind > 1 ? kind : 1; }  // of products
+  std::int32_t fused = 0;  // CG_SUMS: of products and CG's steps
+  std::int32_t lanes() const { return kind > 1 ? kind : 1; }
 };
 inline bool same(const KernelVariant& a, const KernelVariant& b) {
   return a.kind == b.kind && a.work_group == b.work_group && a.fused == b.fused;

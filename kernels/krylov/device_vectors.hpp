@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include <idletune/application_queue.hpp>
 
@@ -25,9 +26,19 @@ class DeviceVectors {
   void get(const Buffer& from, Span<double> values, const PowerOfTwo& scale = PowerOfTwo());
   void clear(Buffer& to);
   void copy(const Buffer& from, Buffer& to);
-  void axpby(double a, const Buffer& x, double b, Buffer& y);   // y = a x + b y
-  void pointwise(const Buffer& d, const Buffer& x, Buffer& z);  // z = d x
-  double dot(const Buffer& x, const Buffer& y);                 // waits
+  void scale(double a, Buffer& y);                                 // y = a y
+  void axpby(double a, const Buffer& x, double b, Buffer& y);      // y = a x + b y
+  void pointwise(const Buffer& d, const Buffer& x, Buffer& z);     // z = d x
+  double dot(const Buffer& x, const Buffer& y);                    // waits
+  void dots(const Buffer& x, const Buffer& y, double (&sums)[2]);  // x . y and y . y; waits
+
+  // Vectors that are kept, kBlock in a buffer.
+  using Kept = std::vector<std::unique_ptr<Buffer>>;
+  void keep(const Buffer& from, Kept& to, std::size_t place);
+  // Of w with each of the first sums.size() - 1, then with itself; waits once.
+  void dots(const Kept& vectors, const Buffer& w, Span<double> sums);
+  // w = own w + the sum of factors[k] times the k-th.
+  void combine(const Kept& vectors, Span<const double> factors, double own, Buffer& w);
   // vectors/cg_step.cl; `diagonal` may be null. Its sums are in the first step_parts() pairs.
   void cg_step(double alpha, double beta, const Buffer* diagonal, const Buffer& q, Buffer& x,
                Buffer& r, Buffer& p, Buffer& parts);
@@ -41,8 +52,18 @@ class DeviceVectors {
   std::size_t length() const { return length_; }
 
  private:
-  void launch(Operation operation, KernelVariant variant, std::size_t items,
-              Span<const Argument> arguments);
+  static constexpr std::size_t kBlock = 8;  // vectors/combine.cl
+  std::size_t stride() const { return (length_ + 15) / 16 * 16; }
+  void launch(Operation operation, std::size_t items, Span<const Argument> arguments,
+              std::int32_t fused = 0, std::size_t times = 1);
+  // Of y with the first `count` of a block, then with itself, `products` in all.
+  void launch_dots(const Buffer& block, std::size_t count, std::size_t products, const Buffer& y,
+                   std::size_t before);
+  void add_up(Span<double> sums);  // of each product the parts; waits
+  std::size_t slice() const;       // numbers of a part
+  std::size_t parts() const { return (length_ + slice() - 1) / slice(); }
+  bool make_room(std::size_t products);
+  void add_block(const Buffer& block, Span<const double> factors, double own, Buffer& w);
   Argument real(double value) const;
   bool stage(std::size_t numbers);  // room for so many in staging_
   double staged(std::size_t i) const {
@@ -56,8 +77,6 @@ class DeviceVectors {
   DeviceKernels& kernels_;
   ApplicationQueue& queue_;
   std::size_t length_;
-  KernelVariant dot_{1, 64};
-  KernelVariant axpby_{4, 64};
   std::unique_ptr<Buffer> parts_;
   std::unique_ptr<double[]> staging_;  // numbers of either precision on their way
   std::size_t staged_ = 0;             // it has room for

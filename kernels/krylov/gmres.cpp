@@ -1,5 +1,6 @@
 // GMRES with restarts, preconditioned from the right (Saad and Schultz 1986; Saad 2003, algorithm
-// 9.5), orthogonal by modified Gram-Schmidt.
+// 9.5). Vectors are made orthogonal by classical Gram-Schmidt, whose inner products take one wait, and
+// once more where that left little of them (Saad 2003, section 6.3.2).
 #include <algorithm>
 #include <cmath>
 
@@ -9,19 +10,27 @@ namespace idletune::krylov {
 
 struct Iterations::Basis {
   explicit Basis(std::size_t restart)
-      : size(restart), h((restart + 1) * restart), c(restart), s(restart), g(restart + 1) {}
+      : size(restart),
+        h((restart + 1) * restart),
+        c(restart),
+        s(restart),
+        g(restart + 1),
+        sums(restart + 1) {}
   double& at(std::size_t row, std::size_t column) { return h[column * (size + 1) + row]; }
 
   std::size_t size;
-  std::vector<std::unique_ptr<Buffer>> v;  // [size + 1], as far as needed
-  std::unique_ptr<Buffer> z;
+  DeviceVectors::Kept v;                          // [size]
+  std::unique_ptr<Buffer> current, next;          // the last of v; A M times it
+  std::unique_ptr<Buffer> preconditioned, total;  // null without a preconditioner
   std::vector<double> h, c, s, g;  // Hessenberg's matrix by columns; rotations; right-hand side
-  std::size_t columns = 0;         // done in this cycle
+  std::vector<double> sums;
+  std::size_t columns = 0;  // done in this cycle
 };
 
 namespace {
 
 constexpr double kNothing = 10;  // of the rounding of a sum: what is no longer than that is noise
+constexpr double kEnough = 0.1;  // of a vector's square: if as much is left, that is orthogonal
 constexpr double kWorse = 2;     // what a cycle may add to the residual by rounding, as a factor
 
 struct Rotation {
@@ -36,27 +45,44 @@ Rotation rotation_of(double above, double below) {
 
 }  // namespace
 
-// One cycle from the normalised v[0]; true where the method has ended.
+// Makes `next` orthogonal to the first `count` vectors, and of length 1 where it is more than noise.
+Iterations::Length Iterations::orthogonalise(Basis& basis, std::size_t count) {
+  double* const h = &basis.at(0, count - 1);
+  std::fill_n(h, count, 0.0);
+  Length length;
+  for (const bool again : {false, true}) {
+    vectors_.dots(basis.v, *basis.next, {basis.sums.data(), count + 1});
+    const double square = basis.sums[count];
+    if (!again) length.noise = kNothing * vectors_.roundoff() * std::sqrt(square);
+    double left = square;
+    for (std::size_t i = 0; i < count; ++i) {
+      h[i] += basis.sums[i];
+      left -= basis.sums[i] * basis.sums[i];
+    }
+    if (!std::isfinite(left)) return {left, left};
+    const bool enough = again || left > kEnough * square;
+    length.value = std::sqrt(std::fmax(0, left));
+    const double factor = enough && length.value > length.noise ? 1 / length.value : 1;
+    for (std::size_t i = 0; i < count; ++i) basis.sums[i] *= -factor;
+    vectors_.combine(basis.v, {basis.sums.data(), count}, factor, *basis.next);
+    if (enough) break;
+  }
+  return length;
+}
+
+// One cycle from the normalised `current`; true where the method has ended.
 bool Iterations::cycle(Basis& basis, double norm) {
   std::fill(basis.g.begin(), basis.g.end(), 0.0);
   basis.g[0] = norm;
   for (std::size_t j = 0; j < basis.size; ++j) {
-    if (basis.v.size() == j + 1) basis.v.push_back(vectors_.allocate());
+    vectors_.keep(*basis.current, basis.v, j);
+    multiply(preconditioned(*basis.current, basis.preconditioned), *basis.next);
     if (!status().ok()) return true;
-    precondition(*basis.v[j], *basis.z);
-    multiply(*basis.z, *basis.v[j + 1]);
-    for (std::size_t i = 0; i <= j; ++i) {
-      basis.at(i, j) = vectors_.dot(*basis.v[j + 1], *basis.v[i]);
-      vectors_.axpby(-basis.at(i, j), *basis.v[i], 1, *basis.v[j + 1]);
-    }
-    const double length = std::sqrt(vectors_.dot(*basis.v[j + 1], *basis.v[j + 1]));
+    const auto [length, noise] = orthogonalise(basis, j + 1);
     if (!status().ok()) return true;
     ++report_.iterations;
     if (!std::isfinite(length)) return end(Ended::overflow, "a vector's length is not finite");
     basis.at(j + 1, j) = length;
-    double before = length;  // of the vector before it was made orthogonal
-    for (std::size_t i = 0; i <= j; ++i) before = std::hypot(before, basis.at(i, j));
-    const double noise = kNothing * vectors_.roundoff() * before;
     for (std::size_t i = 0; i < j; ++i) {
       const double above = basis.at(i, j);
       const double below = basis.at(i + 1, j);
@@ -75,13 +101,14 @@ bool Iterations::cycle(Basis& basis, double norm) {
     basis.columns = j + 1;
     if (done(std::fabs(basis.g[j + 1]))) return true;
     if (length <= noise) return false;  // exact in exact arithmetic: begin anew and see
-    vectors_.axpby(0, *basis.v[j], 1 / length, *basis.v[j + 1]);
+    std::swap(basis.current, basis.next);
   }
   return false;
 }
 
-// x += M V y with H y = g.
-void Iterations::add_solution(Basis& basis, std::size_t columns, Buffer& x) {
+// x = M total, where total has become larger by V y with H y = g.
+void Iterations::add_solution(Basis& basis, Buffer& total, Buffer& x) {
+  const std::size_t columns = basis.columns;
   if (columns == 0 || !status().ok()) return;
   std::vector<double> y(columns);
   for (std::size_t i = columns; i-- > 0;) {
@@ -90,31 +117,35 @@ void Iterations::add_solution(Basis& basis, std::size_t columns, Buffer& x) {
     y[i] /= basis.at(i, i);
     if (!std::isfinite(y[i])) return;  // x stays as it is
   }
-  for (std::size_t i = 0; i < columns; ++i) {
-    precondition(*basis.v[i], *basis.z);
-    vectors_.axpby(y[i], *basis.z, 1, x);
-  }
+  vectors_.combine(basis.v, {y.data(), columns}, 1, total);
+  if (diagonal_ != nullptr) vectors_.pointwise(*diagonal_, total, x);
 }
 
 Status Iterations::gmres(const Buffer& b, Buffer& x) {
   Basis basis(options_.restart);
-  basis.z = vectors_.allocate();
-  basis.v.push_back(vectors_.allocate());
+  basis.current = vectors_.allocate();
+  basis.next = vectors_.allocate();
+  if (diagonal_ != nullptr) {
+    basis.preconditioned = vectors_.allocate();
+    basis.total = vectors_.allocate();
+  }
   const auto nearest = vectors_.allocate();
   if (!status().ok()) return status();
-  vectors_.copy(b, *basis.v[0]);
-  double norm = std::sqrt(vectors_.dot(*basis.v[0], *basis.v[0]));
+  Buffer& total = diagonal_ != nullptr ? *basis.total : x;
+  if (diagonal_ != nullptr) vectors_.copy(x, total);  // zeros
+  vectors_.copy(b, *basis.current);
+  double norm = std::sqrt(vectors_.dot(*basis.current, *basis.current));
   bool ended = done(norm);
   while (!ended && status().ok()) {
-    vectors_.axpby(0, b, 1 / norm, *basis.v[0]);
+    vectors_.scale(1 / norm, *basis.current);
     basis.columns = 0;
     ended = cycle(basis, norm);
     vectors_.copy(x, *nearest);
-    add_solution(basis, basis.columns, x);
+    add_solution(basis, total, x);
     if (ended) break;
     const double before = norm;
-    residual(b, x, *basis.v[0]);
-    norm = std::sqrt(vectors_.dot(*basis.v[0], *basis.v[0]));
+    residual(b, x, *basis.current);
+    norm = std::sqrt(vectors_.dot(*basis.current, *basis.current));
     if (norm > kWorse * before) {
       vectors_.copy(*nearest, x);
       ended = end(Ended::breakdown, "the vectors found are too close to bring x nearer");

@@ -22,12 +22,10 @@ void Iterations::multiply(const Buffer& x, Buffer& y) {
   if (vectors_.status().ok()) vectors_.fail(product_.multiply(x, y));
 }
 
-void Iterations::precondition(const Buffer& r, Buffer& z) {
-  if (diagonal_ != nullptr) {
-    vectors_.pointwise(*diagonal_, r, z);
-  } else {
-    vectors_.copy(r, z);
-  }
+const Buffer& Iterations::preconditioned(const Buffer& r, const std::unique_ptr<Buffer>& own) {
+  if (diagonal_ == nullptr) return r;
+  vectors_.pointwise(*diagonal_, r, *own);
+  return *own;
 }
 
 void Iterations::residual(const Buffer& b, const Buffer& x, Buffer& r) {
@@ -83,7 +81,7 @@ bool Iterations::step_apart(CgState& cg) {
   cg.rr = vectors_.dot(*cg.r, *cg.r);
   if (!std::isfinite(cg.rr)) return done(cg.rr);  // x stays as it is
   vectors_.axpby(alpha, *cg.p, 1, cg.x);
-  if (cg.own_z) precondition(*cg.r, *cg.z);
+  (void)preconditioned(*cg.r, cg.own_z);
   const double next = cg.own_z ? vectors_.dot(*cg.r, *cg.z) : cg.rr;
   vectors_.axpby(1, *cg.z, next / cg.rz, *cg.p);
   cg.rz = next;
@@ -111,7 +109,7 @@ Status Iterations::cg(const Buffer& b, Buffer& x) {
   if (!status().ok()) return status();
   vectors_.copy(b, *cg.r);
   cg.z = cg.own_z ? cg.own_z.get() : cg.r.get();
-  if (cg.own_z) precondition(*cg.r, *cg.z);
+  (void)preconditioned(*cg.r, cg.own_z);
   vectors_.copy(*cg.z, *cg.p);
   cg.rr = vectors_.dot(*cg.r, *cg.r);
   cg.rz = cg.own_z ? vectors_.dot(*cg.r, *cg.z) : cg.rr;
@@ -123,8 +121,8 @@ Status Iterations::cg(const Buffer& b, Buffer& x) {
 // van der Vorst 1992, preconditioned from the right.
 Status Iterations::bicgstab(const Buffer& b, Buffer& x) {
   const auto r = vectors_.allocate(), shadow = vectors_.allocate(), p = vectors_.allocate();
-  const auto v = vectors_.allocate(), t = vectors_.allocate();
-  const auto mp = vectors_.allocate(), ms = vectors_.allocate();
+  const auto v = vectors_.allocate(), t = vectors_.allocate(), ms = vectors_.allocate();
+  const auto own_mp = diagonal_ != nullptr ? vectors_.allocate() : nullptr;
   if (!status().ok()) return status();
   vectors_.copy(b, *r);
   vectors_.copy(*r, *shadow);
@@ -133,8 +131,8 @@ Status Iterations::bicgstab(const Buffer& b, Buffer& x) {
   double rho = rr;
   while (!done(std::sqrt(rr))) {
     ++report_.iterations;
-    precondition(*p, *mp);
-    multiply(*mp, *v);
+    const Buffer& mp = preconditioned(*p, own_mp);
+    multiply(mp, *v);
     const double rv = vectors_.dot(*shadow, *v);
     if (!status().ok()) break;
     if (rv == 0 || rho == 0) {
@@ -143,28 +141,29 @@ Status Iterations::bicgstab(const Buffer& b, Buffer& x) {
     }
     const double alpha = rho / rv;
     vectors_.axpby(-alpha, *v, 1, *r);  // s
-    precondition(*r, *ms);
-    multiply(*ms, *t);
-    const double tt = vectors_.dot(*t, *t);
-    const double omega = tt > 0 ? vectors_.dot(*t, *r) / tt : 0;
+    if (diagonal_ == nullptr) vectors_.copy(*r, *ms);
+    multiply(preconditioned(*r, ms), *t);
+    double tr_tt[2], next_rr[2];
+    vectors_.dots(*r, *t, tr_tt);
+    const double omega = tr_tt[1] > 0 ? tr_tt[0] / tr_tt[1] : 0;
     vectors_.axpby(-omega, *t, 1, *r);
-    rr = vectors_.dot(*r, *r);
+    vectors_.dots(*shadow, *r, next_rr);
+    rr = next_rr[1];
     if (!std::isfinite(rr) || !std::isfinite(alpha)) {
       rr = HUGE_VAL;
       continue;  // x stays as it is
     }
-    vectors_.axpby(alpha, *mp, 1, x);
+    vectors_.axpby(alpha, mp, 1, x);
     vectors_.axpby(omega, *ms, 1, x);
-    const double next = vectors_.dot(*shadow, *r);
     if (omega == 0 && std::sqrt(rr) > options_.tolerance * norm_of_b_) {
       end(Ended::breakdown, "a step along the residual has no length");
       break;
     }
     if (omega == 0) continue;
-    const double beta = next / rho * (alpha / omega);
+    const double beta = next_rr[0] / rho * (alpha / omega);
     vectors_.axpby(-omega, *v, 1, *p);
     vectors_.axpby(1, *r, beta, *p);
-    rho = next;
+    rho = next_rr[0];
   }
   return status();
 }

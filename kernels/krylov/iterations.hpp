@@ -28,7 +28,8 @@ class Iterations {
 
  private:
   void multiply(const Buffer& x, Buffer& y);
-  void precondition(const Buffer& r, Buffer& z);
+  // M r, in `own`; r itself without a preconditioner.
+  const Buffer& preconditioned(const Buffer& r, const std::unique_ptr<Buffer>& own);
   void residual(const Buffer& b, const Buffer& x, Buffer& r);
   // Whether the method ends with this residual; else the next iteration may begin.
   bool done(double norm);
@@ -53,8 +54,13 @@ class Iterations {
   bool is_positive(double pq, double rz);
 
   struct Basis;
+  struct Length {
+    double value = 0;
+    double noise = 0;  // no longer than this it is rounding
+  };
+  Length orthogonalise(Basis& basis, std::size_t count);
   bool cycle(Basis& basis, double norm);
-  void add_solution(Basis& basis, std::size_t columns, Buffer& x);
+  void add_solution(Basis& basis, Buffer& total, Buffer& x);
 
   DeviceVectors& vectors_;
   Product& product_;

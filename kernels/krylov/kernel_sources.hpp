@@ -14,8 +14,8 @@ enum class Operation : std::uint8_t {
   ell,
   hyb,
   sell,
-  dot,
-  axpby,
+  dots,
+  combine,
   pointwise,
   cg_step
 };

@@ -172,9 +172,9 @@ TEST_CASE("an x beyond the range of double precision is overflow, and the one gi
   }
   // What single precision cannot hold itself a solve in it can.
   Solver small = make_solver(subject, band(100, 1e-30), quiet(Precision::f32));
-  const Solved solved = test::solve(small, waves(100, 1e10), how(Method::cg, 1e-5));
+  const Solved solved = test::solve(small, waves(100, 1e10), how(Method::cg, 1e-4));
   CHECK(solved.report.ended == Ended::converged);
-  CHECK(test::residual_of(band(100, 1e-30), waves(100, 1e10), solved.x).share < 2e-5);
+  CHECK(test::residual_of(band(100, 1e-30), waves(100, 1e10), solved.x).share < 2e-4);
   // The norm of this b is beyond the range, its elements are not.
   for (const Precision precision : {Precision::f64, Precision::mixed}) {
     Solver large = make_solver(subject, band(100), quiet(precision));
