@@ -22,8 +22,8 @@
 namespace idletune {
 namespace {
 
-constexpr char kMagic[8] = {'I', 'T', 'B', 'I', 'N', 'A', 'R', 'Y'};
-constexpr std::uint32_t kVersion = 1;
+constexpr char kCacheMagic[8] = {'I', 'T', 'B', 'I', 'N', 'A', 'R', 'Y'};
+constexpr std::uint32_t kCacheVersion = 1;
 constexpr std::size_t kHeaderBytes = 56;
 constexpr std::size_t kHeaderChecksumAt = 52;
 constexpr std::string_view kSuffix = ".itbinary";
@@ -41,8 +41,8 @@ std::uint64_t get(const std::uint8_t* at, std::size_t bytes) {
 }
 
 void fill_header(std::uint8_t* header, const BinaryKey& key, Bytes binary) {
-  std::memcpy(header, kMagic, sizeof kMagic);
-  put(header + 8, kVersion, 4);
+  std::memcpy(header, kCacheMagic, sizeof kCacheMagic);
+  put(header + 8, kCacheVersion, 4);
   put(header + 12, kHeaderBytes, 4);
   put(header + 16, key.driver, 8);
   put(header + 24, key.source, 8);

@@ -8,7 +8,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr nanoseconds kSlice = std::chrono::milliseconds(250);
-constexpr int kTries = 4;  // of a stage that takes longer than it was thought to
+constexpr int kStageTries = 4;  // of a stage that takes longer than it was thought to
 
 }  // namespace
 
@@ -25,7 +25,7 @@ Ending tune_within(Agent& agent, nanoseconds budget,
     steps += report.steps;
     // Stages of the foreground may be as long as they like: what does not fit a slice gets what it
     // needs, and no more, so that an interrupt is heard after it.
-    for (int tries = 1; report.needs.count() > 0 && tries <= kTries && go_on(steps); ++tries) {
+    for (int tries = 1; report.needs.count() > 0 && tries <= kStageTries && go_on(steps); ++tries) {
       report = agent.tune_now(std::min<nanoseconds>(left(), tries * (report.needs + kSlice)));
       steps += report.steps;
     }

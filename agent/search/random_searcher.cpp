@@ -7,7 +7,7 @@ namespace idletune {
 namespace {
 
 // Consecutive repeats after which drawing gives way to walking: the space is nearly exhausted.
-constexpr int kMaxRepeats = 64;
+constexpr int kMaxRedraws = 64;
 // Draws may be told somewhat out of order, and some never are.
 constexpr std::uint32_t kDrawsAhead = 16;
 
@@ -53,7 +53,7 @@ bool RandomDraws::recall(const Configuration& configuration) {
 
 std::optional<Configuration> RandomDraws::next_unnumbered() {
   if (taken_.size() >= kMaxRemembered) return std::nullopt;
-  for (int repeats = 0; repeats < kMaxRepeats; ++repeats) {
+  for (int repeats = 0; repeats < kMaxRedraws; ++repeats) {
     const Configuration drawn = space_.sample(random_);
     if (!space_.contains(drawn)) break;  // an empty space
     if (taken_.add(drawn)) return drawn;
