@@ -42,7 +42,7 @@ Result<std::vector<std::uint8_t>> call_package(std::string_view name, const Spac
     if (!status.ok()) return status;
   }
   const std::string source = joined("call %", name);
-  space::PackageContents contents;
+  package::PackageContents contents;
   contents.name = name;
   contents.source = source;
   contents.space = space;
@@ -65,13 +65,13 @@ Result<std::vector<std::uint8_t>> call_package(std::string_view name, const Spac
   contents.arguments.push_back(argument);
   contents.argument_sizes.push_back(*one);
   contents.index_bounds.emplace_back();
-  space::StepContents step;
+  package::StepContents step;
   step.entry = "call";
   step.arguments.push_back(0);
   step.launch.global.push_back(*one);
   step.launch.local.push_back(*one);
   contents.steps.push_back(std::move(step));
-  return space::write_package(contents);
+  return package::write_package(contents);
 }
 
 }  // namespace idletune

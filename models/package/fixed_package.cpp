@@ -7,6 +7,7 @@
 namespace idletune {
 namespace {
 
+using namespace package;
 using namespace space;
 
 // What is put in: a configuration, and the dimensions whose bit is set.

@@ -15,9 +15,9 @@
 namespace idletune {
 namespace {
 
-using space::FeatureContents;
-using space::PackageContents;
-using space::StepContents;
+using package::FeatureContents;
+using package::PackageContents;
+using package::StepContents;
 
 constexpr char kAxisNames[][2] = {"x", "y", "z"};
 constexpr StatusCode kInvalid = StatusCode::invalid_argument;
@@ -161,7 +161,7 @@ bool divides(std::size_t local, std::size_t global) {
 Status plan_step(const PackageContents& package, const StepContents& step, const Shape& shape,
                  const Configuration& configuration, PlannedStep& plan) {
   Status status;
-  if (!step.is_known) status = space::plan_locally(package, step, shape, configuration, plan);
+  if (!step.is_known) status = package::plan_locally(package, step, shape, configuration, plan);
   if (!status.ok()) return status;
   Range& range = plan.range;
   for (std::size_t axis = 0; axis < range.dimensions; ++axis) {
@@ -253,7 +253,7 @@ std::string options_for(const PackageContents& package, const Configuration& con
 
 }  // namespace
 
-Status space::plan_locally(const PackageContents& package, const StepContents& step,
+Status package::plan_locally(const PackageContents& package, const StepContents& step,
                            const Shape& shape, const Configuration& configuration,
                            PlannedStep& plan) {
   const LaunchGeometry& launch = step.launch;
@@ -284,7 +284,7 @@ Status space::plan_locally(const PackageContents& package, const StepContents& s
 Result<std::shared_ptr<const KernelPackage>> KernelPackage::open(std::vector<std::uint8_t> bytes,
                                                                  std::string_view file_name) {
   auto shared = new_shared<const std::vector<std::uint8_t>>(std::move(bytes));
-  Result<std::unique_ptr<PackageContents>> contents = space::read_package(std::move(shared));
+  Result<std::unique_ptr<PackageContents>> contents = package::read_package(std::move(shared));
   if (!contents.ok()) {
     return Status(contents.code(), "kernel package '%': %", file_name, contents.status().message());
   }
@@ -377,7 +377,7 @@ std::size_t KernelPackage::size_bytes() const { return contents_->bytes->size();
 Bytes KernelPackage::bytes() const { return Bytes(*contents_->bytes); }
 std::size_t KernelPackage::prebuilt_count() const {
   std::size_t count = 0;
-  for (const space::StoredBinaries& stored : contents_->binaries) count += stored.binaries.size();
+  for (const package::StoredBinaries& stored : contents_->binaries) count += stored.binaries.size();
   return count;
 }
 
@@ -487,7 +487,7 @@ Result<Tolerance> PackageReference::tolerance(const Shape& shape) const {
 
 Span<const PrebuiltBinary> KernelPackage::prebuilt(const Configuration& configuration) const {
   const std::uint64_t key = contents_->space.key(configuration);
-  for (const space::StoredBinaries& stored : contents_->binaries) {
+  for (const package::StoredBinaries& stored : contents_->binaries) {
     if (stored.configuration_key == key) return {stored.binaries.data(), stored.binaries.size()};
   }
   return {};

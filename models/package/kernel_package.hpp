@@ -21,14 +21,14 @@
 
 namespace idletune {
 
-namespace space {
+namespace package {
 struct PackageContents;  // models/package/package_contents.hpp
 }
 
 // What a package's problems are made of: dimensions, then features. A view of it.
 class PackageInputs {
  public:
-  explicit PackageInputs(const space::PackageContents& contents) : contents_(contents) {}
+  explicit PackageInputs(const package::PackageContents& contents) : contents_(contents) {}
   std::string_view dimension_name(std::size_t dimension) const;
   std::size_t given_feature_count() const;
   std::string_view feature_name(std::size_t feature) const;
@@ -43,14 +43,14 @@ class PackageInputs {
   std::string problem_text(const Shape& problem) const;
 
  private:
-  const space::PackageContents& contents_;
+  const package::PackageContents& contents_;
 };
 
 // The truth: another kernel function of the same source with the same arguments (but scratch), or
 // the kernel itself in a fixed configuration. A view of the package; errors are as there.
 class PackageReference {
  public:
-  explicit PackageReference(const space::PackageContents& contents) : contents_(contents) {}
+  explicit PackageReference(const package::PackageContents& contents) : contents_(contents) {}
   bool is_own_kernel() const;
   std::string_view entry() const;
   const Configuration& configuration() const;
@@ -59,7 +59,7 @@ class PackageReference {
   Result<Tolerance> tolerance(const Shape& shape) const;
 
  private:
-  const space::PackageContents& contents_;
+  const package::PackageContents& contents_;
 };
 
 // Immutable after open; every function may be called from any thread. Functions that take a shape
@@ -157,11 +157,11 @@ class KernelPackage {
   Bytes bytes() const;
 
  private:
-  explicit KernelPackage(std::unique_ptr<space::PackageContents> contents);
-  const space::PackageContents& contents_for(const Shape& shape) const;
-  std::unique_ptr<space::PackageContents> contents_;
+  explicit KernelPackage(std::unique_ptr<package::PackageContents> contents);
+  const package::PackageContents& contents_for(const Shape& shape) const;
+  std::unique_ptr<package::PackageContents> contents_;
   // Of where(): for shapes that are like one where `alike_` has bits; null: none.
-  std::unique_ptr<space::PackageContents> alike_contents_;
+  std::unique_ptr<package::PackageContents> alike_contents_;
   std::uint32_t alike_ = 0;
   std::array<std::int64_t, kMaxDimensions> like_{};
 };

@@ -16,7 +16,7 @@
 #include "models/space/expression.hpp"
 #include "models/space/space.hpp"
 
-namespace idletune::space {
+namespace idletune::package {
 
 // Global and local sizes, one expression per dimension of the range (1 to 3 of each).
 struct LaunchGeometry {
@@ -138,4 +138,4 @@ void add_digests(PackageContents& contents);
 Result<std::unique_ptr<PackageContents>> read_package(
     std::shared_ptr<const std::vector<std::uint8_t>> bytes);
 
-}  // namespace idletune::space
+}  // namespace idletune::package

@@ -1,7 +1,7 @@
 #include "models/core/digest.hpp"
 #include "models/package/package_contents.hpp"
 
-namespace idletune::space {
+namespace idletune::package {
 namespace {
 
 void add_geometry(const LaunchGeometry& launch, Digest& digest) {
@@ -40,4 +40,4 @@ void add_digests(PackageContents& c) {
   c.digest = digest.value();
 }
 
-}  // namespace idletune::space
+}  // namespace idletune::package

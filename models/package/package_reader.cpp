@@ -17,7 +17,7 @@
 #include "models/space/identifier.hpp"
 #include "models/space/space_data.hpp"
 
-namespace idletune::space {
+namespace idletune::package {
 namespace {
 
 namespace fb = idletune::kernel_schema;
@@ -126,7 +126,7 @@ class Reader {
     contents_->name = text_of(root_->name());
     contents_->source = text_of(root_->source());
     contents_->options = text_of(root_->options());
-    if (!is_kernel_name(contents_->name)) return corrupt("the kernel's name is not a name");
+    if (!space::is_kernel_name(contents_->name)) return corrupt("the kernel's name is not a name");
     if (contents_->source.empty()) return corrupt("there is no source");
     if (root_->dialect() > static_cast<std::uint8_t>(Dialect::cuda)) {
       return unsupported("the source's dialect is unknown to this version");
@@ -143,7 +143,7 @@ class Reader {
     }
     for (const flatbuffers::String* dimension : dimensions) {
       const std::string_view name = text_of(dimension);
-      if (!is_identifier(name)) return corrupt("a dimension's name is not an identifier");
+      if (!space::is_identifier(name)) return corrupt("a dimension's name is not an identifier");
       push(contents_->dimensions, name);
     }
     contents_->zero_dimensions = root_->zero_dimensions();
@@ -163,7 +163,8 @@ class Reader {
   Status read_feature(const fb::Feature& stored) {
     FeatureContents feature;
     feature.name = text_of(stored.name());
-    if (!is_identifier(feature.name)) return corrupt("a feature's name is not an identifier");
+    if (!space::is_identifier(feature.name))
+      return corrupt("a feature's name is not an identifier");
     Status status = read_expression_of_shape(stored.value(), feature.value);
     if (status.ok()) status = read_expression_of_shape(stored.over(), feature.over);
     if (!status.ok()) return status;
@@ -174,11 +175,11 @@ class Reader {
     }
     const auto* categories = stored.categories();
     const std::size_t count = categories == nullptr ? 0 : categories->size();
-    if (count > kMaxCategories) return corrupt("too many categories");
+    if (count > space::kMaxCategories) return corrupt("too many categories");
     for (std::size_t i = 0; i < count; ++i) {
       feature.categories.push_back(
           text_of(categories->Get(static_cast<flatbuffers::uoffset_t>(i))));
-      if (!is_identifier(feature.categories.back()))
+      if (!space::is_identifier(feature.categories.back()))
         return corrupt("a category's name is not an identifier");
     }
     contents_->features.push_back(std::move(feature));
@@ -225,11 +226,12 @@ class Reader {
     if (parameters.size() < 1 || parameters.size() > kMaxParameters) {
       return corrupt("expected 1 to % parameters", kMaxParameters);
     }
-    std::vector<ParameterData> read(parameters.size());
+    std::vector<space::ParameterData> read(parameters.size());
     for (flatbuffers::uoffset_t i = 0; i < parameters.size(); ++i) {
       const fb::Parameter& parameter = *parameters.Get(i);
       read[i].name = std::string(text_of(parameter.name()));
-      if (!is_identifier(read[i].name)) return corrupt("a parameter's name is not an identifier");
+      if (!space::is_identifier(read[i].name))
+        return corrupt("a parameter's name is not an identifier");
       // A kind that a later version knows is an annotation that this one does without.
       if (parameter.kind() < kParameterKindCount) {
         read[i].kind = static_cast<ParameterKind>(parameter.kind());
@@ -239,33 +241,33 @@ class Reader {
     return make_space(stored, std::move(read));
   }
 
-  Status make_space(const fb::Space& stored, std::vector<ParameterData> parameters) {
+  Status make_space(const fb::Space& stored, std::vector<space::ParameterData> parameters) {
     std::vector<Expression> constraints;
     const std::size_t count = stored.constraints() == nullptr ? 0 : stored.constraints()->size();
-    if (count > kMaxConstraints) return corrupt("too many constraints");
+    if (count > space::kMaxConstraints) return corrupt("too many constraints");
     for (std::size_t i = 0; i < count; ++i) {
       constraints.emplace_back();
       const auto* constraint = stored.constraints()->Get(static_cast<flatbuffers::uoffset_t>(i));
       Status status = read_expression(constraint, parameters.size(), constraints.back(), 0);
       if (!status.ok()) return status;
     }
-    auto data = make_data(std::move(parameters), std::move(constraints), contents_->bytes);
+    auto data = space::make_data(std::move(parameters), std::move(constraints), contents_->bytes);
     if (!data.ok()) return corrupt("%", data.status().message());
     if (Status status = read_diagram(stored.diagram(), **data); !status.ok()) return status;
-    contents_->space = Space(std::shared_ptr<const Data>(std::move(*data)));
+    contents_->space = Space(std::shared_ptr<const space::Data>(std::move(*data)));
     return read_configuration(root_->default_configuration(), "default",
                               contents_->default_configuration);
   }
 
-  Status read_diagram(const fb::Diagram* stored, Data& data) {
+  Status read_diagram(const fb::Diagram* stored, space::Data& data) {
     if (stored == nullptr) return Status();
-    Diagram diagram;
+    space::Diagram diagram;
     diagram.level_nodes = view(stored->level_nodes());
     diagram.node_first_edge = view(stored->node_first_edge());
     diagram.edge_value = view(stored->edge_value());
     diagram.edge_child = view(stored->edge_child());
     diagram.edge_before = view(stored->edge_before());
-    return adopt_diagram(data, diagram);
+    return space::adopt_diagram(data, diagram);
   }
 
   Status read_configuration(const FbVector<std::int64_t>* stored, const char* what,
@@ -280,7 +282,7 @@ class Reader {
   }
 
   Status read_shape_constraints() {
-    return read_expressions(root_->shape_constraints(), kMaxConstraints, "constraints",
+    return read_expressions(root_->shape_constraints(), space::kMaxConstraints, "constraints",
                             contents_->shape_constraints);
   }
 
@@ -355,7 +357,7 @@ class Reader {
     StepContents& read = out.back();
     LaunchGeometry& launch = read.launch;
     read.entry = text_of(step.entry());
-    if (!is_identifier(read.entry)) return corrupt("an entry point is not an identifier");
+    if (!space::is_identifier(read.entry)) return corrupt("an entry point is not an identifier");
     Status status = read_step_arguments(step.arguments(), read.arguments);
     read.in_order = are_in_order(read.arguments);
     if (status.ok()) status = read_expressions(step.global(), 3, "global sizes", launch.global);
@@ -497,4 +499,4 @@ Result<std::unique_ptr<PackageContents>> read_package(
   return Reader(std::move(bytes)).read();
 }
 
-}  // namespace idletune::space
+}  // namespace idletune::package

@@ -4,7 +4,7 @@
 
 #include "models/core/digest.hpp"
 
-namespace idletune::space {
+namespace idletune::package {
 
 std::uint64_t content_digest(Bytes file, Hole seal, Hole signature) {
   if (signature.length == 0) signature = Hole{file.size(), 0};
@@ -18,4 +18,4 @@ std::uint64_t content_digest(Bytes file, Hole seal, Hole signature) {
       .value();
 }
 
-}  // namespace idletune::space
+}  // namespace idletune::package

@@ -6,7 +6,7 @@
 
 #include <idletune/span.hpp>
 
-namespace idletune::space {
+namespace idletune::package {
 
 // A part of the file that the digest leaves out, as offset and length in bytes.
 struct Hole {
@@ -18,4 +18,4 @@ struct Hole {
 // overlap; an empty signature is a hole of length 0.
 std::uint64_t content_digest(Bytes file, Hole seal, Hole signature);
 
-}  // namespace idletune::space
+}  // namespace idletune::package

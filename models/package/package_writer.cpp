@@ -8,7 +8,7 @@
 #include "models/schema/kernel_generated.h"
 #include "models/space/space_data.hpp"
 
-namespace idletune::space {
+namespace idletune::package {
 namespace {
 
 namespace fb = idletune::kernel_schema;
@@ -104,9 +104,9 @@ class Writer {
   }
 
   Offset<fb::Space> write_space() {
-    const Data& data = c_.space.data();
+    const space::Data& data = c_.space.data();
     Offsets<fb::Parameter> parameters;
-    for (const ParameterData& parameter : data.parameters) {
+    for (const space::ParameterData& parameter : data.parameters) {
       const auto name = text(parameter.name);
       const auto stored_values = array(parameter.values);
       parameters.push_back(fb::CreateParameter(
@@ -116,7 +116,7 @@ class Writer {
     const auto constraints = expressions(c_.space.constraints());
     return fb::CreateSpace(builder_, stored_parameters, constraints, write_diagram(data));
   }
-  Offset<fb::Diagram> write_diagram(const Data& data) {
+  Offset<fb::Diagram> write_diagram(const space::Data& data) {
     if (data.backing != SpaceBacking::diagram) return 0;
     const auto level_nodes = array(data.diagram.level_nodes);
     const auto first_edge = array(data.diagram.node_first_edge);
@@ -221,4 +221,4 @@ std::vector<std::uint8_t> write_package(const PackageContents& contents,
   return Writer(contents, operations).write();
 }
 
-}  // namespace idletune::space
+}  // namespace idletune::package

@@ -6,7 +6,7 @@
 
 #include "models/package/package_contents.hpp"
 
-namespace idletune::space {
+namespace idletune::package {
 
 // Serialises everything but `contents.bytes` and the digests, which follow from the rest. The same
 // contents give the same bytes.
@@ -14,4 +14,4 @@ namespace idletune::space {
 std::vector<std::uint8_t> write_package(const PackageContents& contents,
                                         const Expression& operations = Expression());
 
-}  // namespace idletune::space
+}  // namespace idletune::package

@@ -9,6 +9,7 @@
 namespace idletune {
 namespace {
 
+using namespace package;
 using namespace space;
 
 // None whole, one, or more, each with or without a rest.
@@ -94,7 +95,7 @@ void leave_out_usual(PackageContents& package) {
 
 }  // namespace
 
-void space::make_class_parts(PackageContents& package) {
+void package::make_class_parts(PackageContents& package) {
   std::uint16_t number = 0;
   for (std::size_t term = 0; term < package.class_terms.size(); ++term) {
     const auto i = static_cast<std::uint16_t>(term);  // there are few
@@ -107,7 +108,7 @@ void space::make_class_parts(PackageContents& package) {
   package.usual_parts = package.class_parts.size();
 }
 
-void space::reduce_class_parts(PackageContents& package) {
+void package::reduce_class_parts(PackageContents& package) {
   const std::vector<Expression>& terms = package.class_terms;
   std::vector<ClassPart>& parts = package.class_parts;
   std::size_t count = 0;

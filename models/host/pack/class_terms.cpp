@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-namespace idletune::space {
+namespace idletune::package {
 namespace {
 
 constexpr std::int64_t kGroupsEverywhere = 65535;  // CUDA allows no more along y and z
@@ -422,4 +422,4 @@ Status derive_classes(const KernelDescription& description, const ExpressionName
   return Status();
 }
 
-}  // namespace idletune::space
+}  // namespace idletune::package

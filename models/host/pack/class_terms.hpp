@@ -7,11 +7,11 @@
 #include "models/host/space/expression_parser.hpp"
 #include "models/package/package_contents.hpp"
 
-namespace idletune::space {
+namespace idletune::package {
 
 // Fills class_terms and class_kinds from all the rest of `out` and from what the description says
 // besides. What tells shapes apart, and why, is on the room's page. `names`: of expressions.
 Status derive_classes(const KernelDescription& description, const ExpressionNames& names,
                       PackageContents& out);
 
-}  // namespace idletune::space
+}  // namespace idletune::package

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace idletune::space {
+namespace idletune::package {
 namespace {
 
 // The end of the comment, string or character that begins at `at`; `at` itself where none does. Of
@@ -54,4 +54,4 @@ std::string compact_source(std::string_view source) {
   return text;
 }
 
-}  // namespace idletune::space
+}  // namespace idletune::package

@@ -17,7 +17,7 @@
 namespace idletune {
 namespace {
 
-using space::PackageContents;
+using package::PackageContents;
 
 // "where: what"; without a place, what alone.
 Status invalid(const std::string& where, const std::string& what) {
@@ -88,8 +88,8 @@ Result<Space> make_space(const std::vector<DescribedParameter>& parameters,
 // What compilers get: portable sources stand behind the dialect.
 std::string full_source(const KernelDescription& d) {
   std::string text = d.source;
-  if (d.dialect == Dialect::portable) text = space::with_portable_dialect(text, d.source_file);
-  return d.compact ? space::compact_source(text) : text;
+  if (d.dialect == Dialect::portable) text = package::with_portable_dialect(text, d.source_file);
+  return d.compact ? package::compact_source(text) : text;
 }
 
 // Compiles a description into the contents of a package; the views point into the description and
@@ -110,7 +110,7 @@ class Compiler {
           &Compiler::steps, &Compiler::reference, &Compiler::tolerance, &Compiler::work}) {
       if (Status status = (this->*part)(out); !status.ok()) return status;
     }
-    return space::derive_classes(d_, all_names(), out);
+    return package::derive_classes(d_, all_names(), out);
   }
   // Known after compile().
   const Expression& operations() const { return operations_; }
@@ -148,7 +148,7 @@ class Compiler {
     }
     if (d_.dialect == Dialect::portable) {
       for (const std::string& name : parameter_names_) {
-        if (space::is_dialect_name(name)) {
+        if (package::is_dialect_name(name)) {
           return fail("the parameter '" + name + "' has a name of the portable dialect");
         }
       }
@@ -187,7 +187,7 @@ class Compiler {
     if (described.categories.size() == 1 || described.categories.size() > space::kMaxCategories) {
       return wrong("expected 2 to " + std::to_string(space::kMaxCategories) + " categories");
     }
-    space::FeatureContents feature;
+    package::FeatureContents feature;
     feature.name = described.name;
     for (const std::string& category : described.categories) {
       if (!space::is_identifier(category)) return wrong("'" + category + "' is no identifier");
@@ -246,7 +246,7 @@ class Compiler {
   }
 
   Status compile_launch(const DescribedLaunch& described, const char* what,
-                        space::LaunchGeometry& out) const {
+                        package::LaunchGeometry& out) const {
     const std::size_t axes = described.global.size();
     if (axes < 1 || axes > 3 || described.local.size() != axes) {
       return fail(std::string(what) + ": expected 1 to 3 global sizes and as many local ones");
@@ -291,7 +291,7 @@ class Compiler {
     out.steps.back().arguments = positions(/*with_own_memory=*/true);
     return compile_launch(d_.launch, "launch", out.steps.back().launch);
   }
-  Status step(const DescribedStep& described, space::StepContents& out) const {
+  Status step(const DescribedStep& described, package::StepContents& out) const {
     const std::string what = "step '" + described.entry + "'";
     const auto wrong = [&](const std::string& why) {
       return described.where.empty() ? fail(what + ": " + why)
@@ -325,7 +325,7 @@ class Compiler {
       const ArgumentKind kind = d_.arguments[i].kind;
       if (!is_own_memory(kind)) continue;
       std::ptrdiff_t takers[2] = {0, 0};
-      for (const space::StepContents& step : out.steps) {
+      for (const package::StepContents& step : out.steps) {
         takers[step.of_setup] += std::count(step.arguments.begin(), step.arguments.end(), i) > 0;
       }
       const std::string name = "'" + d_.arguments[i].name + "': ";
@@ -426,7 +426,7 @@ class Compiler {
         !d_.reference.launch.global.empty() || !d_.reference.launch.local.empty();
     if (!own_kernel && !own_launch) return Status();
     out.reference.emplace_back();
-    space::StepContents& step = out.reference.back();
+    package::StepContents& step = out.reference.back();
     step.entry = own_kernel ? std::string_view(d_.reference.entry) : out.steps.front().entry;
     if (d_.reference.arguments.empty()) {
       step.arguments = positions(/*with_own_memory=*/false);
@@ -490,7 +490,7 @@ Result<std::vector<std::uint8_t>> pack(const KernelDescription& description,
   Compiler compiler(description, options);  // outlives what `contents` views
   Status status = compiler.compile(contents);
   if (!status.ok()) return status;
-  std::vector<std::uint8_t> bytes = space::write_package(contents, compiler.operations());
+  std::vector<std::uint8_t> bytes = package::write_package(contents, compiler.operations());
   // What we write, we can read: a package that the board would refuse never leaves the host.
   const auto reopened = KernelPackage::open(bytes, description.name);
   if (!reopened.ok()) return Status(StatusCode::invalid_argument, reopened.status().message());

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace idletune::space {
+namespace idletune::package {
 
 // The text of models/package/portable_dialect.cl.
 std::string_view portable_dialect();
@@ -21,4 +21,4 @@ std::string with_portable_dialect(std::string_view source, std::string_view file
 // compilers' messages name the right ones.
 std::string compact_source(std::string_view source);
 
-}  // namespace idletune::space
+}  // namespace idletune::package

@@ -5,7 +5,7 @@
 
 #include "models/space/space.hpp"
 
-namespace idletune::space {
+namespace idletune::package {
 namespace {
 
 constexpr std::string_view kSeparators = " \t\r\n,";
@@ -74,4 +74,4 @@ Result<std::vector<std::int64_t>> parse_values(std::string_view text) {
   return Status(StatusCode::invalid_argument, "expected at least one value");
 }
 
-}  // namespace idletune::space
+}  // namespace idletune::package

@@ -1,6 +1,6 @@
 #include "models/host/pack/portable_dialect.hpp"
 
-namespace idletune::space {
+namespace idletune::package {
 namespace {
 
 constexpr std::string_view kDefine = "#define ";
@@ -52,4 +52,4 @@ std::string with_portable_dialect(std::string_view source, std::string_view file
   return text;
 }
 
-}  // namespace idletune::space
+}  // namespace idletune::package

@@ -14,9 +14,9 @@ Result<std::vector<std::uint8_t>> with_prebuilt(
   const auto opened = KernelPackage::open(package, "the package");
   if (!opened.ok()) return opened.status();
   auto contents =
-      space::read_package(std::make_shared<const std::vector<std::uint8_t>>(std::move(package)));
+      package::read_package(std::make_shared<const std::vector<std::uint8_t>>(std::move(package)));
   if (!contents.ok()) return contents.status();
-  space::PackageContents& c = **contents;
+  package::PackageContents& c = **contents;
   c.binaries.clear();
   for (const BinaryOfConfiguration& made : binaries) {
     if (!c.space.contains(made.configuration)) {
@@ -29,7 +29,7 @@ Result<std::vector<std::uint8_t>> with_prebuilt(
     if (place == c.binaries.end()) place = c.binaries.insert(place, {key, {}});
     place->binaries.push_back(made.binary);
   }
-  return space::write_package(c, operations_of(**opened).value_or(Expression()));
+  return package::write_package(c, operations_of(**opened).value_or(Expression()));
 }
 
 }  // namespace idletune

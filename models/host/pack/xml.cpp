@@ -193,7 +193,7 @@ class Reader : private XmlArguments {
       }
       parameter.kind = *known;
     }
-    Result<std::vector<std::int64_t>> parsed = space::parse_values(values);
+    Result<std::vector<std::int64_t>> parsed = package::parse_values(values);
     if (!parsed.ok()) return fail(element, parsed.status().message());
     parameter.values = std::move(*parsed);
     std::vector<std::int64_t> sorted = parameter.values;

@@ -82,7 +82,7 @@ Ceilings::Ceilings(Device& device, double footprint_bytes) : device_(device) {
 
 std::unique_ptr<Program> Ceilings::compile(const char* source, const char* entry,
                                            const char* options) {
-  const std::string text = std::string(space::portable_dialect()) + source;
+  const std::string text = std::string(package::portable_dialect()) + source;
   CompileRequest request;
   request.source = text;
   request.entry = entry;

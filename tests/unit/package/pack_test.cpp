@@ -274,12 +274,12 @@ TEST_CASE("binaries are added to a package, several per configuration, none outs
 TEST_CASE("prebuilt binaries are found by configuration, and their bytes are checked") {
   auto bytes = pack(description_of({parameter("P0", {1, 2})}, {}));
   REQUIRE(bytes.ok());
-  auto contents = space::read_package(std::make_shared<const std::vector<std::uint8_t>>(*bytes));
+  auto contents = package::read_package(std::make_shared<const std::vector<std::uint8_t>>(*bytes));
   REQUIRE(contents.ok());
   const std::vector<std::uint8_t> code{0xde, 0xad, 0xbe, 0xef, 0x99, 0x77, 0x55};
   (*contents)->binaries.push_back(
       {(*contents)->space.key(Configuration{2}), {{BinaryFormat::cubin, code, 87}}});
-  std::vector<std::uint8_t> packed = space::write_package(**contents);
+  std::vector<std::uint8_t> packed = package::write_package(**contents);
   const auto package = KernelPackage::open(packed, "p");
   REQUIRE(package.ok());
   CHECK((*package)->prebuilt_count() == 1);

@@ -42,29 +42,29 @@ std::string packed_source(const KernelDescription& description) {
 TEST_CASE("a portable source stands behind the dialect and keeps its line numbers") {
   const KernelDescription description = copy_kernel();
   CHECK(packed_source(description) ==
-        std::string(space::portable_dialect()) + "#line 1 \"copy.cl\"\n" + description.source);
+        std::string(package::portable_dialect()) + "#line 1 \"copy.cl\"\n" + description.source);
 }
 
 TEST_CASE("a compact source has no comments or indentation, and all of its lines") {
-  CHECK(space::compact_source("int a;  // one\n  /* two\n lines */ char b = '\"';\n\n") ==
+  CHECK(package::compact_source("int a;  // one\n  /* two\n lines */ char b = '\"';\n\n") ==
         "int a;\n\nchar b = '\"';\n\n");
-  CHECK(space::compact_source("#define F(x) \\\n    (x /  2)\nf(\"//  \\\" x\")  ;") ==
+  CHECK(package::compact_source("#define F(x) \\\n    (x /  2)\nf(\"//  \\\" x\")  ;") ==
         "#define F(x) \\\n(x / 2)\nf(\"//  \\\" x\") ;");
-  CHECK(space::compact_source("a/* b */c /* never ends") == "a c");
+  CHECK(package::compact_source("a/* b */c /* never ends") == "a c");
   KernelDescription description = copy_kernel();
   description.source = "// copies\n" + description.source;
   const std::string whole = packed_source(description);
   description.compact = true;
-  CHECK(packed_source(description) == space::compact_source(whole));
+  CHECK(packed_source(description) == package::compact_source(whole));
 }
 
 TEST_CASE("only a source that uses a name of the further dialect gets it") {
   KernelDescription description = copy_kernel();
-  const std::string more(space::portable_dialect_numbers());
+  const std::string more(package::portable_dialect_numbers());
   CHECK(packed_source(description).find(more) == std::string::npos);
   const std::string plain = description.source;
   description.source = "FUNCTION REAL twice(REAL x) { return x + x; }\n" + plain;
-  CHECK(packed_source(description) == std::string(space::portable_dialect()) + more +
+  CHECK(packed_source(description) == std::string(package::portable_dialect()) + more +
                                           "#line 1 \"copy.cl\"\n" + description.source);
   // A source that defines the name has had it before.
   description.source = "#define REAL float\n" + description.source;
@@ -80,7 +80,7 @@ TEST_CASE("without a file name a general one stands in compilers' messages") {
 TEST_CASE("joined sources bring their own line numbers") {
   KernelDescription description = copy_kernel();
   description.source = "#line 1 \"a.cl\"\n" + description.source;
-  CHECK(packed_source(description) == std::string(space::portable_dialect()) + description.source);
+  CHECK(packed_source(description) == std::string(package::portable_dialect()) + description.source);
 }
 
 TEST_CASE("sources of one dialect are packed as they are") {
@@ -107,6 +107,6 @@ TEST_CASE("a parameter cannot have a name of the dialect") {
   }
   for (const char* name : {"LOCAL", "KERNE", "KERNELS", "VECTOR", "define"}) {
     CAPTURE(name);
-    CHECK(!space::is_dialect_name(name));
+    CHECK(!package::is_dialect_name(name));
   }
 }

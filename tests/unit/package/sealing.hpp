@@ -21,8 +21,8 @@ inline bool seal_again(std::vector<std::uint8_t>& bytes) {
   const auto offset = [&](const void* part) {
     return static_cast<std::size_t>(static_cast<const std::uint8_t*>(part) - bytes.data());
   };
-  space::Hole signature;
-  const space::Hole seal{offset(root->seal()), sizeof(fb::KernelSeal)};
+  package::Hole signature;
+  const package::Hole seal{offset(root->seal()), sizeof(fb::KernelSeal)};
   if (root->signature() != nullptr) {
     signature = {offset(root->signature()->Data()), root->signature()->size()};
     const bool disjoint = signature.offset + signature.length <= seal.offset ||
@@ -30,7 +30,7 @@ inline bool seal_again(std::vector<std::uint8_t>& bytes) {
     if (signature.length != 0 && !disjoint) return false;
   }
   const std::uint64_t digest =
-      space::content_digest(Bytes(bytes.data(), bytes.size()), seal, signature);
+      package::content_digest(Bytes(bytes.data(), bytes.size()), seal, signature);
   std::memcpy(bytes.data() + seal.offset, &digest, sizeof(digest));
   return true;
 }

@@ -114,23 +114,23 @@ TEST_CASE("a package whose setup takes what may change is refused by its reader"
   const auto bytes = pack(setup_description());
   REQUIRE(bytes.ok());
   auto shared = std::make_shared<const std::vector<std::uint8_t>>(*bytes);
-  const auto rewritten = [&](void (*change)(space::PackageContents&)) {
-    auto contents = space::read_package(shared);
+  const auto rewritten = [&](void (*change)(package::PackageContents&)) {
+    auto contents = package::read_package(shared);
     REQUIRE(contents.ok());
     change(**contents);
-    return KernelPackage::open(space::write_package(**contents, Expression()), "test").status();
+    return KernelPackage::open(package::write_package(**contents, Expression()), "test").status();
   };
-  CHECK(rewritten([](space::PackageContents&) {}).ok());
-  Status status = rewritten([](space::PackageContents& c) { c.arguments[0].constant = false; });
+  CHECK(rewritten([](package::PackageContents&) {}).ok());
+  Status status = rewritten([](package::PackageContents& c) { c.arguments[0].constant = false; });
   CHECK(status.code() == StatusCode::corrupt);
   CHECK_MESSAGE(says(status.message(), "what may change from launch to launch"), status.message());
-  status = rewritten([](space::PackageContents& c) { c.arguments[2].constant = true; });
+  status = rewritten([](package::PackageContents& c) { c.arguments[2].constant = true; });
   CHECK(status.code() == StatusCode::corrupt);
   CHECK_MESSAGE(says(status.message(), "only a buffer of access in is constant"), status.message());
-  status = rewritten([](space::PackageContents& c) { c.arguments[3].access = Access::in; });
+  status = rewritten([](package::PackageContents& c) { c.arguments[3].access = Access::in; });
   CHECK(status.code() == StatusCode::corrupt);
-  status = rewritten([](space::PackageContents& c) {
-    for (space::StepContents& step : c.steps) step.of_setup = true;
+  status = rewritten([](package::PackageContents& c) {
+    for (package::StepContents& step : c.steps) step.of_setup = true;
   });
   CHECK(status.code() == StatusCode::unsupported);  // nothing to launch
 }

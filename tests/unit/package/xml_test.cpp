@@ -54,7 +54,7 @@ std::string pack_refusal(const std::string& text) {
 }
 
 std::vector<std::int64_t> values(const std::string& text) {
-  const auto list = space::parse_values(text);
+  const auto list = package::parse_values(text);
   REQUIRE_MESSAGE(list.ok(), list.status().message());
   return *list;
 }
@@ -248,7 +248,7 @@ TEST_CASE("value lists know ranges and steps") {
   CHECK(values("1..65535").size() == 65535);
   for (const char* bad : {"", "  ,", "1..", "..4", "4..1", "1..4:0", "1..4:-1", "0..8*2", "1..8*1",
                           "1..65536", "1.5", "1..4:x", "9223372036854775808", "1...4"}) {
-    CHECK_FALSE_MESSAGE(space::parse_values(bad).ok(), bad);
+    CHECK_FALSE_MESSAGE(package::parse_values(bad).ok(), bad);
   }
 }
 
