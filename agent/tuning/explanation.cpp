@@ -112,7 +112,7 @@ void EngineExplanation::explain_verdict(const ShapeTask& task, Explanation& text
     explain_decision(*task.search.decision(), text);
     text.step_ms = milliseconds(choice_.price(task).charge);
   } else if (task.baseline_failed) {
-    text.reason = "The default configuration could not be measured: nothing can be compared.";
+    text.reason = task.baseline_failure;
   } else {
     text.verdict = Verdict::wait;
     text.reason = "The default has not been timed yet";

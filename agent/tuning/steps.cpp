@@ -87,8 +87,9 @@ void Steps::baseline_ended(ShapeTask& task, const StepResult& result) {
     ++task.baseline_failures;
     task.baseline_failed =
         result.status != TrialStatus::runtime || task.baseline_failures >= kBaselineTries;
-    tell(options_, 1, "%: the default configuration failed (%): %", task.kernel.state->name(),
-         trial_status_name(result.status), result.message);
+    task.baseline_failure = joined("The default configuration failed (%): %",
+                                   trial_status_name(result.status), result.message);
+    tell(options_, 1, "%: %", task.kernel.state->name(), task.baseline_failure);
     if (result.status == TrialStatus::constraints) knowledge_.drop_capture(task);
     return;
   }

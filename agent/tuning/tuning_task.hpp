@@ -8,6 +8,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -105,6 +106,7 @@ struct ShapeTask {
   Blocker blocker = Blocker::none;  // when it was looked at last
   Nanoseconds gap_needed{0};        // by the stage that did not fit, while `blocker` is gap
   std::uint32_t baseline_failures = 0;
+  std::string baseline_failure;
   bool baseline_failed = false;  // for good
   bool exhausted = false;
   bool class_hinted = false;  // what ran for its class was proposed

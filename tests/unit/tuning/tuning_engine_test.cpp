@@ -190,6 +190,19 @@ TEST_CASE("what fails at any stage is counted and not adopted") {
   }
 }
 
+TEST_CASE("where the default itself fails nothing is compared with it, and that is why") {
+  const auto board = board_that([&](const Configuration& configuration) {
+    RecordedTrial trial = played(configuration);
+    if (configuration == kDefault) trial.status = TrialStatus::constraints;
+    return trial;
+  });
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch().ok());
+  engine.tune(10h);
+  CHECK(engine.explain().evaluated == 0);
+  CHECK(engine.explain().reason.find("The default configuration failed (constraints)") == 0);
+}
+
 TEST_CASE("what does not build for launches leaves the default in place, and tuning goes on") {
   const auto board = board_that();
   PlayedEngine engine(*board);
