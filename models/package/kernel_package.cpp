@@ -254,8 +254,8 @@ std::string options_for(const PackageContents& package, const Configuration& con
 }  // namespace
 
 Status package::plan_locally(const PackageContents& package, const StepContents& step,
-                           const Shape& shape, const Configuration& configuration,
-                           PlannedStep& plan) {
+                             const Shape& shape, const Configuration& configuration,
+                             PlannedStep& plan) {
   const LaunchGeometry& launch = step.launch;
   plan.spec = step.spec();
   plan.range.dimensions = static_cast<std::uint32_t>(launch.local.size());

@@ -20,6 +20,7 @@
 namespace idletune::package {
 namespace {
 
+using space::is_identifier;
 namespace fb = idletune::kernel_schema;
 template <class T>
 using FbVector = flatbuffers::Vector<T>;
@@ -143,7 +144,7 @@ class Reader {
     }
     for (const flatbuffers::String* dimension : dimensions) {
       const std::string_view name = text_of(dimension);
-      if (!space::is_identifier(name)) return corrupt("a dimension's name is not an identifier");
+      if (!is_identifier(name)) return corrupt("a dimension's name is not an identifier");
       push(contents_->dimensions, name);
     }
     contents_->zero_dimensions = root_->zero_dimensions();
@@ -163,8 +164,7 @@ class Reader {
   Status read_feature(const fb::Feature& stored) {
     FeatureContents feature;
     feature.name = text_of(stored.name());
-    if (!space::is_identifier(feature.name))
-      return corrupt("a feature's name is not an identifier");
+    if (!is_identifier(feature.name)) return corrupt("a feature's name is not an identifier");
     Status status = read_expression_of_shape(stored.value(), feature.value);
     if (status.ok()) status = read_expression_of_shape(stored.over(), feature.over);
     if (!status.ok()) return status;
@@ -179,7 +179,7 @@ class Reader {
     for (std::size_t i = 0; i < count; ++i) {
       feature.categories.push_back(
           text_of(categories->Get(static_cast<flatbuffers::uoffset_t>(i))));
-      if (!space::is_identifier(feature.categories.back()))
+      if (!is_identifier(feature.categories.back()))
         return corrupt("a category's name is not an identifier");
     }
     contents_->features.push_back(std::move(feature));
@@ -223,15 +223,13 @@ class Reader {
   Status read_space() {
     const fb::Space& stored = *root_->space();
     const auto& parameters = *stored.parameters();
-    if (parameters.size() < 1 || parameters.size() > kMaxParameters) {
+    if (parameters.size() < 1 || parameters.size() > kMaxParameters)
       return corrupt("expected 1 to % parameters", kMaxParameters);
-    }
     std::vector<space::ParameterData> read(parameters.size());
     for (flatbuffers::uoffset_t i = 0; i < parameters.size(); ++i) {
       const fb::Parameter& parameter = *parameters.Get(i);
       read[i].name = std::string(text_of(parameter.name()));
-      if (!space::is_identifier(read[i].name))
-        return corrupt("a parameter's name is not an identifier");
+      if (!is_identifier(read[i].name)) return corrupt("a parameter's name is not an identifier");
       // A kind that a later version knows is an annotation that this one does without.
       if (parameter.kind() < kParameterKindCount) {
         read[i].kind = static_cast<ParameterKind>(parameter.kind());
@@ -357,7 +355,7 @@ class Reader {
     StepContents& read = out.back();
     LaunchGeometry& launch = read.launch;
     read.entry = text_of(step.entry());
-    if (!space::is_identifier(read.entry)) return corrupt("an entry point is not an identifier");
+    if (!is_identifier(read.entry)) return corrupt("an entry point is not an identifier");
     Status status = read_step_arguments(step.arguments(), read.arguments);
     read.in_order = are_in_order(read.arguments);
     if (status.ok()) status = read_expressions(step.global(), 3, "global sizes", launch.global);

@@ -80,7 +80,8 @@ TEST_CASE("without a file name a general one stands in compilers' messages") {
 TEST_CASE("joined sources bring their own line numbers") {
   KernelDescription description = copy_kernel();
   description.source = "#line 1 \"a.cl\"\n" + description.source;
-  CHECK(packed_source(description) == std::string(package::portable_dialect()) + description.source);
+  CHECK(packed_source(description) ==
+        std::string(package::portable_dialect()) + description.source);
 }
 
 TEST_CASE("sources of one dialect are packed as they are") {
