@@ -142,7 +142,7 @@ TEST_CASE("functions have the names that can be asked for") {
   CHECK(without_arguments("void space::scale<float>(float*)") == "space::scale<float>");
   CHECK(without_arguments("std::vector<int, X<2> > (anonymous namespace)::g<A<int> >(int)") ==
         "g<A<int> >");
-  CHECK(without_arguments("package::Op::operator()(int) const") == "package::Op::operator()");
+  CHECK(without_arguments("space::Op::operator()(int) const") == "space::Op::operator()");
   CHECK(without_arguments("void Op::operator()<int>(int)") == "Op::operator()<int>");
   CHECK(without_arguments("bool operator< <int>(A<int>, A<int>)") == "operator< <int>");
   CHECK(without_arguments("my_operator(int)") == "my_operator");
