@@ -14,8 +14,8 @@ namespace idletune::krylov {
 
 // What is tuned of an operation.
 struct KernelVariant {
-  std::int32_t kind =
-      0;  // of products, 0: a work item of each row, 1: a group, more: so many items
+  // Of products, 0: a work item of each row, 1: a group, more: so many items.
+  std::int32_t kind = 0;
   std::int32_t work_group = 64;
   std::int32_t fused = 0;  // CG_SUMS: of products and CG's steps
   std::int32_t lanes() const { return kind > 1 ? kind : 1; }

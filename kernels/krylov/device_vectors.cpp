@@ -175,17 +175,15 @@ void DeviceVectors::add_up(Span<double> sums) {
 }
 
 double DeviceVectors::dot(const Buffer& x, const Buffer& y) {
-  double sum = kNoNumber;
-  if (!make_room(1)) return sum;
-  launch_dots(x, 1, 1, y, 0);
-  add_up({&sum, 1});
+  double sum = 0;
+  dots(x, y, {&sum, 1});
   return sum;
 }
 
-void DeviceVectors::dots(const Buffer& x, const Buffer& y, double (&sums)[2]) {
-  sums[0] = sums[1] = kNoNumber;
-  if (!make_room(2)) return;
-  launch_dots(x, 1, 2, y, 0);
+void DeviceVectors::dots(const Buffer& x, const Buffer& y, Span<double> sums) {
+  std::fill(sums.begin(), sums.end(), kNoNumber);
+  if (!make_room(sums.size())) return;
+  launch_dots(x, 1, sums.size(), y, 0);
   add_up(sums);
 }
 

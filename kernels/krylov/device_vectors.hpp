@@ -26,11 +26,12 @@ class DeviceVectors {
   void get(const Buffer& from, Span<double> values, const PowerOfTwo& scale = PowerOfTwo());
   void clear(Buffer& to);
   void copy(const Buffer& from, Buffer& to);
-  void scale(double a, Buffer& y);                                 // y = a y
-  void axpby(double a, const Buffer& x, double b, Buffer& y);      // y = a x + b y
-  void pointwise(const Buffer& d, const Buffer& x, Buffer& z);     // z = d x
-  double dot(const Buffer& x, const Buffer& y);                    // waits
-  void dots(const Buffer& x, const Buffer& y, double (&sums)[2]);  // x . y and y . y; waits
+  void scale(double a, Buffer& y);                              // y = a y
+  void axpby(double a, const Buffer& x, double b, Buffer& y);   // y = a x + b y
+  void pointwise(const Buffer& d, const Buffer& x, Buffer& z);  // z = d x
+  double dot(const Buffer& x, const Buffer& y);                 // waits
+  // x . y and, where `sums` has two, y . y; waits.
+  void dots(const Buffer& x, const Buffer& y, Span<double> sums);
 
   // Vectors that are kept, kBlock in a buffer.
   using Kept = std::vector<std::unique_ptr<Buffer>>;
