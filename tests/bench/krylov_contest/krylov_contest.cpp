@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -166,19 +167,18 @@ bool contest(krylov::Method method, const System& system, int rounds, unsigned i
   return right;
 }
 
-int run(const std::string& method, const std::vector<System>& systems, int rounds,
+constexpr const char* kMethods[] = {"cg", "bicgstab", "gmres"};  // by krylov::Method
+
+int run(krylov::Method method, const std::vector<System>& systems, int rounds,
         unsigned iterations) {
   std::printf(
       "Microseconds of an iteration of %s, double precision; median of %d solves of %u iterations "
       "[quartiles].\n\n",
-      method.c_str(), rounds, iterations);
+      kMethods[static_cast<std::size_t>(method)], rounds, iterations);
   bool right = true;
   for (const System& system : systems) {
-    right = contest(method == "gmres"      ? krylov::Method::gmres
-                    : method == "bicgstab" ? krylov::Method::bicgstab
-                                           : krylov::Method::cg,
-                    system, rounds, iterations, &system == systems.data()) &&
-            right;
+    const bool first = &system == systems.data();
+    right = contest(method, system, rounds, iterations, first) && right;
   }
   return right ? 0 : 1;
 }
@@ -190,7 +190,7 @@ int main(int argc, char** argv) {
   using namespace idletune::bench;
   int rounds = 11;
   unsigned iterations = 100;
-  std::string method = "cg";
+  std::size_t method = 0;
   std::vector<System> systems;
   try {
     for (int i = 1; i < argc; ++i) {
@@ -200,7 +200,11 @@ int main(int argc, char** argv) {
       } else if (std::strcmp(argv[i], "--iterations") == 0 && value) {
         iterations = static_cast<unsigned>(std::max(1, std::atoi(argv[++i])));
       } else if (std::strcmp(argv[i], "--method") == 0 && value) {
-        method = argv[++i];
+        const auto* const named =
+            std::find(std::begin(kMethods), std::end(kMethods), std::string(argv[++i]));
+        if (named == std::end(kMethods))
+          throw std::runtime_error("--method: cg, bicgstab or gmres");
+        method = static_cast<std::size_t>(named - std::begin(kMethods));
       } else if (std::strcmp(argv[i], "--grid") == 0 && value) {
         systems.push_back(grid(std::max(1, std::atoi(argv[++i]))));
       } else if (argv[i][0] != '-') {
@@ -214,7 +218,7 @@ int main(int argc, char** argv) {
       }
     }
     if (systems.empty()) systems.push_back(grid(64));
-    return run(method, systems, rounds, iterations);
+    return run(static_cast<idletune::krylov::Method>(method), systems, rounds, iterations);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "krylov_contest: %s\n", error.what());
     return 1;
