@@ -178,6 +178,7 @@ TrialOutcome Simulation::outcome_of(const TrialRequest& request) {
 
 void Simulation::landed(const TrialRequest& request, const TrialOutcome& outcome) {
   if (!alive() && !ends_in_order()) return;
+  if (alive()) note_adopted();  // meanwhile another may have begun to run
   flying_.reset();
   life_bill_.waited += std::exchange(waited_in_flight_, 0);
   const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
