@@ -312,8 +312,9 @@ void Simulation::try_what_was_put_aside() {
     const bool goes_on = alive() && process_->tuning_goes_on();
     return goes_on ? promises_.put_aside(*process_, kept_shapes()) : std::string();
   };
-  for (int i = 0; i < 3 && !left().empty(); ++i)
-    for (int s = 0; s < kept_shapes() && alive(); ++s) quiet_turn(s, 400);
+  // What was charged before may have to be earned by many launches first.
+  for (int i = 0; i < 8 && !left().empty(); ++i)
+    for (int s = 0; s < kept_shapes() && alive(); ++s) quiet_turn(s, 400 << i);
   if (const std::string which = left(); !which.empty()) report_.say("I7:put-aside-for-good", which);
 }
 
