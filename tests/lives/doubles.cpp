@@ -403,7 +403,7 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
     bill->odd = bill->odd || (runs == Runs::adopted && slow_launch);
     if (blind && runs == Runs::adopted) bill->forgiven += std::max(0.0, believed);
     if (actual <= standard) continue;
-    if (blind || (runs != Runs::racer && running.looks < 16)) {
+    if (blind || (runs != Runs::racer && running.looks < Promises::kLooksToNotice)) {
       bill->forgiven += actual - standard;
     } else {
       bill->loss[name_of(runs)] += actual - standard;

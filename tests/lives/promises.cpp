@@ -219,8 +219,7 @@ void Promises::account_is_true(const Bill& bill, const Bill& life, const Snapsho
 }
 
 void Promises::what_loses_is_noticed(int c, int s, int looks) {
-  constexpr int kSoon = 24;
-  if (looks >= kSoon && world_.nature(reference_.driver(), c) == Nature::slow_launch)
+  if (looks >= kLooksToNotice && world_.nature(reference_.driver(), c) == Nature::slow_launch)
     report_.say("I6:slower-in-launches-and-runs-on", where(c, s));
 }
 

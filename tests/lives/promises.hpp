@@ -96,7 +96,9 @@ class Promises {
   // I5. What is charged and credited is what it was, within a stage.
   void account_is_true(const Bill& bill, const Bill& life, const Snapshot& now,
                        const Snapshot& before);
-  // I6. What launches show to be slower than the default gives way. `looks`: with launches of it.
+  // I6. What launches show to be slower than the default gives way. `looks`: with launches of it;
+  // after so many, of eight launches each, the watch has learned and the default has run beside it.
+  static constexpr int kLooksToNotice = 24;
   void what_loses_is_noticed(int c, int s, int looks);
   // I6. The application is never slower than 2 %, all in all.
   void no_slower(const Bill& bill);
