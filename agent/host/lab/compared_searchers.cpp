@@ -6,7 +6,6 @@
 #include <idletune/learning.hpp>
 
 #include "agent/host/lab/annealing_searcher.hpp"
-#include "agent/host/lab/genetic_searcher.hpp"
 #include "agent/host/lab/learners/learners.hpp"
 
 namespace idletune {
@@ -88,12 +87,10 @@ Result<std::unique_ptr<Searcher>> make_compared_searcher(std::string_view name, 
   }
   if (name == "forest") return make_learning_searcher(space, options);
   if (name == "annealing") return std::unique_ptr<Searcher>(new AnnealingSearcher(space, options));
-  if (name == "genetic") return std::unique_ptr<Searcher>(new GeneticSearcher(space, options));
   if (!is_iterml(name)) {
-    return Status(
-        StatusCode::invalid_argument,
-        "searcher '%': expected random, product, portfolio, forest, annealing, genetic or iterml",
-        name);
+    return Status(StatusCode::invalid_argument,
+                  "searcher '%': expected random, product, portfolio, forest, annealing or iterml",
+                  name);
   }
   const Result<IterMlOptions> iterml = iterml_options(name);
   if (!iterml.ok()) return iterml.status();

@@ -15,8 +15,8 @@ using idletune::test::line;
 namespace {
 
 std::vector<std::string> all_names() {
-  std::vector<std::string> names{"random",    "product", "portfolio", "forest",
-                                 "annealing", "genetic", "iterml",    "iterml:dropped=last"};
+  std::vector<std::string> names{"random",    "product", "portfolio",          "forest",
+                                 "annealing", "iterml",  "iterml:dropped=last"};
   for (const std::string_view learner : learners::learner_names())
     names.push_back("iterml:" + std::string(learner) + ":pick=0.1:cut=0.3");
   return names;

@@ -17,8 +17,7 @@ struct Player {
 constexpr Player kPlayers[] = {{"random", 1, "random search", true},
                                {"forest", 2, "forest (idletune without a model)", true},
                                {"annealing", 3, "simulated annealing", false},
-                               {"genetic", 4, "genetic algorithm", false},
-                               {"iterml", 5, "iterative machine learning (IterML)", true}};
+                               {"iterml", 4, "iterative machine learning (IterML)", true}};
 constexpr std::size_t kMostRepeats = 20;
 constexpr std::uint64_t kMostEvaluations = 200;
 
@@ -56,7 +55,7 @@ Curve curve_of(const PlayedSearches& played, CurveAxis axis) {
   for (const CurvePoint& point : played.curve(axis)) {
     const double at = axis == CurveAxis::tuning_ms ? point.at / 1000 : point.at;
     curve.add(at, point.mean);
-    if (curve.series <= 2) curve.add_band(at, point.p10, point.p90);  // five would hide each other
+    if (curve.series <= 2) curve.add_band(at, point.p10, point.p90);  // four would hide each other
   }
   return curve;
 }
@@ -166,7 +165,8 @@ void add(Comparison& compared, const Pair& at, const std::vector<PlayedSearches>
 Section searcher_section(const Study& study, const ReportOptions& options, const Continue& go_on) {
   Comparison compared;
   auto& [steps, time, samples, table] = compared;
-  samples.legend = {steps.legend[0], steps.legend[1], steps.legend[4]};
+  for (std::size_t i = 0; i < std::size(kPlayers); ++i)
+    if (kPlayers[i].sampled) samples.legend.push_back(steps.legend[i]);
   std::size_t targets = 0;
   for (const Pair& at : study.pairs()) {
     const auto target = Simulation::of(*at.source->history);

@@ -310,7 +310,7 @@ void add_lab_simulate_verb(Verb& lab, CliContext& context) {
   const Argument model =
       verb.option("--model FILE", arguments->model, "Model for the searchers that use one");
   verb.option("--searcher NAME,...", arguments->searchers,
-              "random, product, portfolio, forest, annealing, genetic, iterml with, after colons, "
+              "random, product, portfolio, forest, annealing, iterml with, after colons, "
               "LEARNER, pick=RATIO, cut=RATIO, iterations=N, samples=own|all, dropped=last|never; "
               "separated by commas")
       .separated_by_commas()
