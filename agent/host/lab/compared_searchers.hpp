@@ -20,7 +20,8 @@ Result<IterMlOptions> iterml_options(std::string_view name);
 // By the name used on command lines: "random", "product" (with "portfolio" for the same without
 // random draws while the portfolio lasts), "forest" (the learning one), "annealing" (simulated,
 // with CLTune's parameters), and "iterml..." as above. Those that learn do so by a forest unless the
-// options say otherwise. Space and model must outlive the searcher. Error: invalid_argument naming the known ones.
+// options say otherwise. Space and model must outlive the searcher. Error: invalid_argument naming
+// the known ones.
 Result<std::unique_ptr<Searcher>> make_compared_searcher(std::string_view name, const Space& space,
                                                          const KernelKnowledge* kernel,
                                                          const SearcherOptions& options);
