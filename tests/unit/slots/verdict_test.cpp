@@ -2,11 +2,18 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <memory>
 #include <random>
 
+#include "tests/unit/agent/played_kernel.hpp"
+#include "tests/unit/journal/small_journal.hpp"
+#include "tests/unit/predict/model_builder.hpp"
 #include "tests/unit/repeats.hpp"
 
+using namespace idletune;
 using namespace idletune::slots;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -74,4 +81,47 @@ TEST_CASE("no verdict comes of nothing, and few problems are enough where they a
   // It crashes: its picks do not make up for that.
   CHECK(judge({5, 0}, {300, 0}, {304, 1}).verdict == ModelVerdict::open);
   CHECK(judge({9, 0}, {300, 0}, {304, 3}).verdict == ModelVerdict::goes_back);
+}
+
+TEST_CASE(
+    "where only the pick on trial was measured, what the confirmed ones took is its measure") {
+  test::ModelContent content;
+  content.kernel = "play";
+  content.parameters = {"A", "B"};
+  content.picks.push_back({-1, {64}, {4, 4}});
+  const auto model = Model::open(test::build_model(content), "trial");
+  REQUIRE_MESSAGE(model.ok(), model.status().to_string());
+  const auto package = KernelPackage::open(test::played_package(), "play");
+  REQUIRE(package.ok());
+  DeviceInfo device;
+  device.name = "board";
+  const auto journal = journal::test::open_on(std::make_shared<test::Disk>());
+  const auto measured = [&](std::int64_t size, std::int64_t value, Nanoseconds time,
+                            TrialStatus status = TrialStatus::correct) {
+    journal::Measurement measurement;
+    measurement.trial = {(*package)->digest(), device.device_key(), device.driver_key(),
+                         Shape{size}, Configuration{value, value}};
+    measurement.status = status;
+    measurement.median = time;
+    measurement.default_time = time.count() == 0 ? time : Nanoseconds(100us);
+    journal->measured(measurement);
+  };
+  const auto counted = [&] {
+    PickCount count;
+    count.add(journal->state(), **package, device, nullptr, **model);
+    return count;
+  };
+  measured(1, 4, 200us);
+  measured(2, 4, 100us);
+  measured(3, 4, Nanoseconds(0));  // by no clock
+  measured(4, 4, Nanoseconds(0), TrialStatus::correctness);
+  for (std::int64_t size = 101; size <= 104; ++size) measured(size, 1, 100us);
+  CHECK(counted().problems == 0);  // four are too few to tell
+  measured(105, 1, 100us);
+  CHECK(counted().problems == 3);
+  CHECK(counted().worse == 2);
+  // Where both were measured they are compared, by this board's clock.
+  measured(2, 1, 50us);
+  CHECK(counted().problems == 3);
+  CHECK(counted().worse == 3);
 }
