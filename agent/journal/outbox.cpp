@@ -32,7 +32,6 @@ void Outbox::go_on(std::uint64_t generation, std::uint64_t size_bytes, bool torn
     return degrade(std::move(going_on), false);
   }
   keeps_ = true;
-  file_bytes_ = log_->bytes();
   ++recorded_;  // what a killed session appended may still be in the page cache alone
 }
 

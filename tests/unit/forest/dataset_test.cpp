@@ -58,6 +58,8 @@ TEST_CASE("data whose sizes disagree are refused") {
   data.targets.clear();
   CHECK(data.refused_with("0 rows"));
   data = {};
+  data.classes = kMaxClasses;
+  CHECK_FALSE(data.refused_with("classes"));
   data.classes = kMaxClasses + 1;
   CHECK(data.refused_with("4097 classes"));
 }

@@ -9,6 +9,7 @@
 
 using namespace idletune;
 using idletune::test::board_that;
+using idletune::test::Disk;
 using idletune::test::PlayedBoard;
 using idletune::test::PlayedEngine;
 using namespace std::chrono_literals;
@@ -103,6 +104,31 @@ TEST_CASE("what is wrong never races, and what the driver refuses leaves what ru
   CHECK(wrong == 0);
   CHECK(refusals > 0);
   CHECK(engine.task().running_time == 900us);
+}
+
+TEST_CASE("a candidate that does not build for launches is rejected, and the default goes on") {
+  const auto board = board_that(fifth_faster);
+  std::string said;
+  AgentOptions options;
+  options.log_level = 2;
+  options.log_user = &said;
+  options.log = [](void* user, int, const char* message) {
+    *static_cast<std::string*>(user) += message;
+  };
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+  engine.kernel->in_place = {true, 0.5};
+  REQUIRE(engine.launch({64}, 20000).ok());
+  engine.task().said_launches = 1e6;
+  board->device.compile_script = [](const CompileRequest&) {
+    return Status(StatusCode::compile_error, "scripted");
+  };
+  for (int i = 0; i < 100; ++i) {
+    REQUIRE(engine.launch().ok());
+    engine.idle_through(20ms);
+  }
+  CHECK(said.find(": reject_failed (compile") != std::string::npos);
+  CHECK(said.find(": adopt (") == std::string::npos);
+  CHECK(engine.task().running() == kSlowDefault);
 }
 
 TEST_CASE("the rhythm of the launches favours neither the candidate nor what runs") {
