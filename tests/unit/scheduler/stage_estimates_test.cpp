@@ -287,6 +287,18 @@ TEST_CASE("the longest device stage is what a gap must offer") {
   }
 }
 
+TEST_CASE("a baseline is expected to take what each of its stages is") {
+  StageEstimates estimates;
+  const StageContext context = context_of(in_us(100));
+  Nanoseconds sum{0};
+  ReferenceBaseline baseline(Shape{64}, Configuration{1}, false, false);
+  while (const auto request = baseline.next()) {
+    if (request->stage != TrialStage::compile) sum += estimates.predict(*request, context);
+    baseline.on_outcome(outcome_of(request->stage, in_us(100), in_us(100)));
+  }
+  CHECK(estimates.baseline(context) == sum);
+}
+
 TEST_CASE("the high figure of a step covers a finalist and a compilation that takes longer") {
   StageEstimates estimates;
   StageContext context;
