@@ -128,6 +128,7 @@ TEST_CASE("a shape for which nothing is wanted waits for nothing") {
 
 TEST_CASE("what wins is launched, and the journal knows it with the default's time") {
   const auto board = board_that();
+  const std::int64_t begin = board->clock.unix_seconds();
   PlayedEngine engine(*board);
   REQUIRE(engine.launch().ok());
   engine.tune(10h);
@@ -138,6 +139,10 @@ TEST_CASE("what wins is launched, and the journal knows it with the default's ti
   CHECK(adoption->trial.configuration == running);
   CHECK(adoption->default_time == played(kDefault).run);
   CHECK(adoption->expected == played(running).run);
+  const auto measured = engine.journal->state().measurement(adoption->trial.key());
+  REQUIRE(measured.has_value());
+  CHECK(measured->unix_seconds >= begin);
+  CHECK(measured->unix_seconds <= board->clock.unix_seconds());
   const Nanoseconds before = board->clock.now();
   REQUIRE(engine.launch().ok());
   CHECK(board->clock.now() - before == played(running).run + PlayedBoard::kLaunchOverhead);
