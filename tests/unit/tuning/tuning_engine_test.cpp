@@ -293,21 +293,27 @@ TEST_CASE("every stage of idle time is charged when it ends, compiling and runni
   PlayedEngine engine(*board, std::make_shared<Disk>(), options);
   double expected = 0;
   double due = 0;
+  double walls = 0;
   std::set<TrialStage> seen;
   board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
     expected += due;
     CAPTURE(static_cast<int>(request.stage));
     CHECK(engine.engine->status().charged_seconds == doctest::Approx(expected));
     const double wall = static_cast<double>(outcome.wall.count()) * 1e-9;
+    walls += wall;
     due = wall * (request.stage == TrialStage::compile ? 0.25 : 0.5);
     seen.insert(request.stage);
   };
   REQUIRE(engine.launch({64}, 5000).ok());
   engine.task().said_launches = 1e6;
   for (int i = 0; i < 20; ++i) engine.idle(1s);
-  CHECK(engine.explain().evaluated > 3);
+  const Explanation text = engine.explain();
+  CHECK(text.evaluated > 3);
   CHECK(seen.size() == 4);
-  CHECK(expected > 0);
+  CHECK(text.tuning_ms == doctest::Approx(1e3 * walls));
+  CHECK(text.charged_ms == doctest::Approx(1e3 * (expected + due)));
+  CHECK(text.launches == 5000);
+  CHECK(text.speed_up == doctest::Approx(text.default_ms / text.running_ms));
 }
 
 TEST_CASE("what the user grants is not charged") {
