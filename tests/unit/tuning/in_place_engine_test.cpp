@@ -127,6 +127,7 @@ TEST_CASE("a candidate that does not build for launches is rejected, and the def
     engine.idle_through(20ms);
   }
   CHECK(said.find(": reject_failed (compile") != std::string::npos);
+  CHECK(said.find("does not build for launches: scripted") != std::string::npos);
   CHECK(said.find(": adopt (") == std::string::npos);
   CHECK(engine.task().running() == kSlowDefault);
 }
