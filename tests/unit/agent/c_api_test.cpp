@@ -108,3 +108,51 @@ TEST_CASE("in C too many arguments are refused by the kernel, and far too many a
         IDLETUNE_INVALID_ARGUMENT);
   CHECK(last_message().find("expected at most") != std::string::npos);
 }
+
+TEST_CASE("in C a call is described in full, or what is missing is said and nothing is opened") {
+  idletune_agent* agent = nullptr;
+  REQUIRE(idletune_open("-", nullptr, &agent) == IDLETUNE_OK);
+  const char* const names[] = {"A", "B"};
+  const std::size_t counts[] = {2, 3};
+  const std::int64_t values[] = {1, 2, 10, 20, 30};
+  const char* const dimension = "KIND";
+  idletune_call_description whole = {};
+  whole.name = "called";
+  whole.parameter_names = names;
+  whole.value_counts = counts;
+  whole.values = values;
+  whole.parameter_count = 2;
+  whole.dimension_names = &dimension;
+  whole.dimension_count = 1;
+  idletune_calls* calls = nullptr;
+  const auto refused = [&](const idletune_call_description* description) {
+    return idletune_calls_open(agent, description, &calls) == IDLETUNE_INVALID_ARGUMENT &&
+           calls == nullptr && last_message() == "a part of the description is NULL";
+  };
+  CHECK(refused(nullptr));
+  for (int part = 0; part < 5; ++part) {
+    CAPTURE(part);
+    idletune_call_description without = whole;
+    if (part == 0) without.name = nullptr;
+    if (part == 1) without.parameter_names = nullptr;
+    if (part == 2) without.value_counts = nullptr;
+    if (part == 3) without.values = nullptr;
+    if (part == 4) without.dimension_names = nullptr;
+    CHECK(refused(&without));
+  }
+  REQUIRE_MESSAGE(idletune_calls_open(agent, &whole, &calls) == IDLETUNE_OK, last_message());
+
+  const std::int64_t kind = 1;
+  const idletune_problem problem = {&kind, 1, nullptr, 0};
+  idletune_call call = {};
+  CHECK(idletune_call_begin(nullptr, &problem, &call) == IDLETUNE_INVALID_ARGUMENT);
+  CHECK(idletune_call_begin(calls, &problem, nullptr) == IDLETUNE_INVALID_ARGUMENT);
+  REQUIRE(idletune_call_begin(calls, &problem, &call) == IDLETUNE_OK);
+  CHECK(call.configuration[0] == 1);  // the first values are the default
+  CHECK(call.configuration[1] == 10);
+  CHECK(idletune_call_end(calls, &problem, nullptr, IDLETUNE_ENDED_CORRECT, 1000) ==
+        IDLETUNE_INVALID_ARGUMENT);
+  CHECK(idletune_call_end(calls, &problem, &call, IDLETUNE_ENDED_CORRECT, 1000) == IDLETUNE_OK);
+  idletune_calls_close(calls);
+  idletune_close(agent);
+}
