@@ -58,10 +58,10 @@ class CAgent {
   CAgent(const CAgent&) = delete;
   CAgent& operator=(const CAgent&) = delete;
 
-  idletune_status launch(const std::vector<idletune_argument>& arguments) {
+  idletune_status launch(const std::vector<idletune_argument>& arguments, void* event = nullptr) {
     const std::int64_t size = 64;
     return idletune_launch(kernel_, &size, 1, arguments.data(), arguments.size(), nullptr, nullptr,
-                           0, nullptr);
+                           0, event);
   }
   idletune_status launch(idletune_argument_kind kind) {
     idletune_argument argument = {};
@@ -107,6 +107,15 @@ TEST_CASE("in C too many arguments are refused by the kernel, and far too many a
   CHECK(agent.launch(std::vector<idletune_argument>(kMaxArguments + 1, argument)) ==
         IDLETUNE_INVALID_ARGUMENT);
   CHECK(last_message().find("expected at most") != std::string::npos);
+}
+
+TEST_CASE("in C a launch gives its event to who asks for it") {
+  CAgent agent(ScalarType::f32);
+  idletune_argument argument = {};
+  argument.kind = IDLETUNE_F32;
+  void* event = nullptr;
+  CHECK(agent.launch(std::vector<idletune_argument>{argument}, &event) == IDLETUNE_OK);
+  CHECK(event != nullptr);
 }
 
 TEST_CASE("in C a call is described in full, or what is missing is said and nothing is opened") {
