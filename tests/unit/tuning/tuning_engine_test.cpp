@@ -397,6 +397,24 @@ TEST_CASE("the account goes on after a restart where it stood") {
   CHECK(engine.engine->status().charged_seconds == doctest::Approx(charged));
 }
 
+TEST_CASE("what a shape's sessions launched adds up over restarts") {
+  const auto disk = std::make_shared<Disk>();
+  for (std::uint32_t session = 1; session <= 3; ++session) {
+    const auto board = board_that();
+    PlayedEngine engine(*board, disk);
+    engine.play(20, 50, 1s);
+    engine.engine->note(true);
+    const auto past =
+        engine.journal->state().shape_statistics(engine.task().identity.kernel, Shape{64});
+    REQUIRE(past);
+    CHECK(past->sessions == session);
+    CHECK(past->launches == 1000 * session);
+    CHECK(past->active_seconds >= 19 * session);
+    engine.engine.reset();
+    REQUIRE(engine.journal->shutdown().ok());
+  }
+}
+
 TEST_CASE("a flush keeps the account and the launches, whatever was written a moment ago") {
   const auto disk = std::make_shared<Disk>();
   const auto board = board_that();
