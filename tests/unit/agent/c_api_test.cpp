@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/opencl/loader.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/opencl/stub.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
@@ -116,6 +117,9 @@ TEST_CASE("in C a launch gives its event to who asks for it") {
   void* event = nullptr;
   CHECK(agent.launch(std::vector<idletune_argument>{argument}, &event) == IDLETUNE_OK);
   CHECK(event != nullptr);
+  const auto api = opencl::load(IDLETUNE_STUB_OPENCL);
+  REQUIRE(api.ok());
+  (*api)->ReleaseEvent(static_cast<cl_event>(event));
 }
 
 TEST_CASE("in C a call is described in full, or what is missing is said and nothing is opened") {
