@@ -5,11 +5,11 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "platform/opencl/loader.hpp"
+#include "tests/unit/agent/application_child.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/opencl/stub.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
@@ -39,11 +39,7 @@ class CAgent {
     a.kind = ArgumentKind::scalar;
     a.type = type;
     description.arguments = {a};
-    const std::vector<std::uint8_t> bytes = test::packed(description);
-    const std::string path = folder_.file("play.itkernel");
-    std::ofstream(path, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
+    const std::string path = test::write_package(folder_, description);
     ::setenv("IDLETUNE_OPENCL_LIBRARY", stub_.path.c_str(), 1);
     const idletune_status opened = idletune_opencl_open(0, &device_);
     ::unsetenv("IDLETUNE_OPENCL_LIBRARY");

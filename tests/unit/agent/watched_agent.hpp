@@ -30,6 +30,12 @@ struct Messages {
     const std::lock_guard<std::mutex> lock(messages.mutex);
     messages.lines.emplace_back(message);
   }
+  // All of them, from an agent with these options.
+  void collect(AgentOptions& options) {
+    options.log = &take;
+    options.log_user = this;
+    options.log_level = 2;
+  }
   std::size_t count(const std::string& part) {
     const std::lock_guard<std::mutex> lock(mutex);
     std::size_t found = 0;
@@ -50,9 +56,7 @@ inline AgentOptions options_with(const std::string& state, Messages& messages) {
   AgentOptions options;
   options.state = state;
   options.run_deadline = kEndless;
-  options.log = &Messages::take;
-  options.log_user = &messages;
-  options.log_level = 2;
+  messages.collect(options);
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agent/tuning/background_loop.hpp"
+#include "tests/unit/agent/watched_agent.hpp"
 #include "tests/unit/tuning/played_engine.hpp"
 
 using namespace idletune;
@@ -108,13 +109,9 @@ TEST_CASE("what is wrong never races, and what the driver refuses leaves what ru
 
 TEST_CASE("a candidate that does not build for launches is rejected, and the default goes on") {
   const auto board = board_that(fifth_faster);
-  std::string said;
+  idletune::test::Messages said;
   AgentOptions options;
-  options.log_level = 2;
-  options.log_user = &said;
-  options.log = [](void* user, int, const char* message) {
-    *static_cast<std::string*>(user) += message;
-  };
+  said.collect(options);
   PlayedEngine engine(*board, std::make_shared<Disk>(), options);
   engine.kernel->in_place = {true, 0.5};
   REQUIRE(engine.launch({64}, 20000).ok());
@@ -126,9 +123,9 @@ TEST_CASE("a candidate that does not build for launches is rejected, and the def
     REQUIRE(engine.launch().ok());
     engine.idle_through(20ms);
   }
-  CHECK(said.find(": reject_failed (compile") != std::string::npos);
-  CHECK(said.find("does not build for launches: scripted") != std::string::npos);
-  CHECK(said.find(": adopt (") == std::string::npos);
+  CHECK(said.count(": reject_failed (compile") > 0);
+  CHECK(said.count("does not build for launches: scripted") > 0);
+  CHECK(said.count(": adopt (") == 0);
   CHECK(engine.task().running() == kSlowDefault);
 }
 
