@@ -154,8 +154,8 @@ TEST_CASE("launches time candidates in place, without any call for idle time") {
   const TemporaryFolder folder;
   Messages messages;
   RawApplication application(/*profiling=*/true);
-  Product work(application, 128, 96, 96);
-  Product other(application, 64, 128, 80);  // timed at the same time
+  Product work(application, 64, 48, 48);
+  Product other(application, 32, 64, 40);  // timed at the same time
   const std::vector<Product*> shapes{&work, &other};
   Agent agent = open_agent(eager(folder.file("state"), messages));
   TunedKernel kernel = load(agent, application.device(), packed(small_gemm()));
@@ -177,8 +177,8 @@ TEST_CASE("launches time candidates in place, without any call for idle time") {
     return explain(kernel, product->shape).selection == Selection::tuned;
   };
   while (!tuned(&work) || !tuned(&other)) {
-    for (int i = 0; i < 20; ++i) wrong += work.wrong(kernel) + other.wrong(kernel);
-    std::this_thread::sleep_for(5ms);  // the helper gets only what nobody else wants
+    for (int i = 0; i < 10; ++i) wrong += work.wrong(kernel) + other.wrong(kernel);
+    std::this_thread::sleep_for(20ms);  // the helper gets only what nobody else wants
     REQUIRE_MESSAGE(Clock::now() < end, agent.explain() << messages.text());
   }
   for (int i = 0; i < 50; ++i) wrong += work.wrong(kernel) + other.wrong(kernel);
