@@ -31,7 +31,7 @@ constexpr const char* kAtomic =
     "global shared shared::cta add min max exch cas and or xor inc dec relaxed acquire release "
     "acq_rel cta gpu sys";
 constexpr const char* kAtomicTypes = "b32 u32 s32 f32 b64 u64 s64 f64";
-constexpr const char* kComparisons =
+constexpr const char* kComparisonModifiers =
     "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan and or xor ftz";
 
 constexpr InstructionRow kRows[] = {
@@ -84,7 +84,8 @@ constexpr InstructionRow kRows[] = {
     {"brev", "b32 b64", "", 2, 2, decode_counted_bits},
     {"mov", kMoved, "", 2, 2, decode_moved},
     {"selp", "b16 u16 s16 b32 u32 s32 f32 b64 u64 s64 f64", "", 4, 4, decode_selected},
-    {"setp", "b16 u16 s16 b32 u32 s32 f32 b64 u64 s64 f64", kComparisons, 3, 4, decode_compared},
+    {"setp", "b16 u16 s16 b32 u32 s32 f32 b64 u64 s64 f64", kComparisonModifiers, 3, 4,
+     decode_compared},
     {"cvt", kConverted, "rn rni rzi rmi rpi ftz sat", 2, 2, decode_converted},
     {"cvta", "u64", "to global shared local const", 2, 2, decode_converted_address},
     {"ld", kInMemory, kLoad, 2, 2, decode_loaded},

@@ -11,7 +11,7 @@
 namespace emulated_cuda {
 namespace {
 
-constexpr unsigned char kUnwritten = 0xff;
+constexpr unsigned char kUninitialized = 0xff;
 constexpr std::size_t kMostLocalBytes = 512 * 1024;  // of a thread, on every GPU
 
 std::vector<CacheLine> constants_of(const Kernel& kernel, const LoadedModule& loaded) {
@@ -126,8 +126,8 @@ class KernelRun {
   void begin_block() {
     ++block_.interval;
     block_.first_interval = block_.interval;
-    std::fill(block_.shared.begin(), block_.shared.end(), kUnwritten);
-    std::fill(block_.local.begin(), block_.local.end(), kUnwritten);
+    std::fill(block_.shared.begin(), block_.shared.end(), kUninitialized);
+    std::fill(block_.local.begin(), block_.local.end(), kUninitialized);
     std::fill(block_.local_written.begin(), block_.local_written.end(), 0);
     for (Warp& warp : warps_) {
       warp.left = 0;

@@ -5,7 +5,7 @@
 namespace idletune::lives {
 
 Told::Told(const World& world)
-    : world_(world), events_(tell_events([this](const Event& event) { hear(event); })) {}
+    : world_(world), events_(tell_events([this](const idletune::Event& event) { hear(event); })) {}
 
 void Told::begin(const Process& process) {
   for (int c = 1; c < world_.count(); ++c) {
@@ -17,7 +17,7 @@ void Told::begin(const Process& process) {
 
 void Told::deliver() { events_->deliver(); }
 
-void Told::hear(const Event& event) {
+void Told::hear(const idletune::Event& event) {
   if (event.kind == EventKind::missed) missed_ = true;
   const int c = event.configuration.empty() ? 0 : world_.index_of(event.configuration);
   const int s = event.shape.size() == 0 ? -1 : world_.index_of(event.shape);

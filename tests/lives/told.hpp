@@ -23,7 +23,7 @@ class Told {
   const char* of_quarantine(int c, bool quarantined) const;
 
  private:
-  void hear(const Event& event);
+  void hear(const idletune::Event& event);
 
   const World& world_;
   const Events events_;

@@ -8,7 +8,7 @@ namespace idletune::cli {
 
 namespace {
 
-struct LearnArguments {
+struct OffloadLearnArguments {
   SampleFiles files;
   LearnerArguments learner;
   std::string group = "program";
@@ -37,7 +37,7 @@ json terms_of(const learners::StepwiseEnsemble& ensemble, const std::vector<std:
           {"frequent", frequent}};
 }
 
-void run_learn(const LearnArguments& arguments, CliContext& context) {
+void run_learn(const OffloadLearnArguments& arguments, CliContext& context) {
   auto set = must(read_samples(arguments.files));
   const auto group = must(offload::group_by_name(arguments.group));
   offload::OffloadModel model{std::move(set), {}};
@@ -76,7 +76,7 @@ void run_learn(const LearnArguments& arguments, CliContext& context) {
 }  // namespace
 
 void add_offload_learn_verb(Verb& offload, CliContext& context) {
-  auto arguments = std::make_shared<LearnArguments>();
+  auto arguments = std::make_shared<OffloadLearnArguments>();
   Verb verb = offload.add_verb("learn", "makes a model of what CPU code would take on a GPU");
   verb.option("set", arguments->files.set,
               "Table of kernels with features and times, or profiles (.json) with --times");

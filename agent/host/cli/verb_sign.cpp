@@ -21,7 +21,7 @@ std::string text_in(const std::string& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-std::string hexadecimal(Bytes bytes) {
+std::string hexadecimal_of(Bytes bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
   for (const std::uint8_t byte : bytes) {
@@ -33,7 +33,7 @@ std::string hexadecimal(Bytes bytes) {
 
 // How people tell keys apart: the beginning of the digest of what `idletune key` writes into .pub.
 std::string name_of(const PublicKey& key) {
-  return hexadecimal(sha256(bytes_of(public_key_text(key)))).substr(0, 16);
+  return hexadecimal_of(sha256(bytes_of(public_key_text(key)))).substr(0, 16);
 }
 
 PublicKey public_key_in(const std::string& path) {
@@ -107,8 +107,8 @@ void run_sign(const SignArguments& arguments, CliContext& context) {
   Signable file = signable(arguments, key);
   const Sha256 digest = sha256(file.to_sign);
   if (arguments.digest) {
-    if (!context.json()) return context.print(hexadecimal(digest));
-    return context.print_json({{"file", arguments.file}, {"sha256", hexadecimal(digest)}});
+    if (!context.json()) return context.print(hexadecimal_of(digest));
+    return context.print_json({{"file", arguments.file}, {"sha256", hexadecimal_of(digest)}});
   }
   RawSignature signature{};
   if (arguments.signature.empty()) {
@@ -131,7 +131,7 @@ void run_sign(const SignArguments& arguments, CliContext& context) {
                       {"kind", file.kind},
                       {"product", arguments.product},
                       {"key", name_of(key)},
-                      {"sha256", hexadecimal(digest)},
+                      {"sha256", hexadecimal_of(digest)},
                       {"generation", file.generation},
                       {"bytes", file.to_sign.size()}});
 }

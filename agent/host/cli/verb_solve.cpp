@@ -11,6 +11,7 @@
 #include <idletune/krylov.hpp>
 #include <idletune/notes.hpp>
 
+#include "agent/host/cli/histories.hpp"
 #include "agent/host/cli/matrix_description.hpp"
 #include "agent/host/cli/open_device.hpp"
 #include "agent/host/cli/places.hpp"
@@ -28,7 +29,6 @@ namespace {
 using krylov::Solver;
 using krylov::SolveReport;
 using krylov::SparseMatrix;
-constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
 
 struct SolveVerbOptions {
   std::vector<std::string> matrices;

@@ -34,9 +34,9 @@ AgentOptions options_with(const std::string& state) {
 }
 
 // An application with one shape. Its device tells how long launches take, and takes no time.
-struct Application {
-  explicit Application(const std::string& state, const std::string& platform = "test",
-                       test::Messages* messages = nullptr)
+struct HelperApplication {
+  explicit HelperApplication(const std::string& state, const std::string& platform = "test",
+                             test::Messages* messages = nullptr)
       : board(test::board_that()) {
     board->device.device_info.platform = platform;
     AgentOptions options = options_with(state);
@@ -99,7 +99,7 @@ TEST_CASE("a helper finds a faster configuration in idle time, and the next star
   Configuration adopted;
   std::uint64_t evaluated = 0;
   {
-    Application first(folder.file("state"));
+    HelperApplication first(folder.file("state"));
     first.launch(1);
     first.play_until([&] { return first.explain().selection == Selection::tuned; });
     const Explanation found = first.explain();
@@ -112,7 +112,7 @@ TEST_CASE("a helper finds a faster configuration in idle time, and the next star
     adopted = found.running;
     evaluated = found.evaluated;
   }
-  Application second(folder.file("state"));
+  HelperApplication second(folder.file("state"));
   const Explanation known = second.explain();  // before the first launch
   CHECK(known.selection == Selection::tuned);
   CHECK(known.running == adopted);
@@ -125,7 +125,7 @@ TEST_CASE("a helper finds a faster configuration in idle time, and the next star
 TEST_CASE("a configuration that kills the helper costs nothing else and is never tried again") {
   const TemporaryFolder folder;
   {
-    Application first(folder.file("state"));
+    HelperApplication first(folder.file("state"));
     first.launch(1);
     first.tune_all();
     const Explanation after = first.explain();
@@ -135,7 +135,7 @@ TEST_CASE("a configuration that kills the helper costs nothing else and is never
     CHECK(after.running_ms < 1.05);
     CHECK(first.agent->status().ended_devices == 0);
   }
-  Application second(folder.file("state"));
+  HelperApplication second(folder.file("state"));
   second.launch(1);
   second.tune_all();
   CHECK(second.explain().evaluated == 255);
@@ -146,7 +146,7 @@ TEST_CASE("a configuration that kills the helper costs nothing else and is never
 TEST_CASE("a helper that does not play this device says so, and tuning goes without") {
   const TemporaryFolder folder;
   test::Messages messages;
-  Application application(folder.file("state"), "another", &messages);
+  HelperApplication application(folder.file("state"), "another", &messages);
   application.launch(1);
   application.tune_all();
   CHECK_MESSAGE(messages.count("platform 'test' only") >= 1, messages.text());

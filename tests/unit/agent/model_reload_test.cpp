@@ -43,8 +43,8 @@ void push(const std::string& path, const std::vector<std::uint8_t>& bytes) {
   REQUIRE(write_file_atomically(path, bytes).ok());
 }
 
-struct Application {
-  explicit Application(const std::string& model, AgentOptions options = {})
+struct ReloadingApplication {
+  explicit ReloadingApplication(const std::string& model, AgentOptions options = {})
       : board(test::board_that()), device(board->device) {
     options.model = model;
     agent.emplace(test::agent_on(*board, options));
@@ -87,7 +87,7 @@ TEST_CASE("a model that is pushed is used for what comes, and what was measured 
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/board.itmodel";
   push(path, model_saying(2, 2, 1));
-  Application application(path);
+  ReloadingApplication application(path);
   REQUIRE(application.launch().ok());
   application.play(10);
   const Explanation before = application.explain();
@@ -112,7 +112,7 @@ TEST_CASE("nothing that was measured is measured again after a reload") {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/board.itmodel";
   push(path, model_saying(2, 2, 1));
-  Application application(path);
+  ReloadingApplication application(path);
   REQUIRE(application.launch().ok());
   application.agent->tune_now(10h);
   const std::uint64_t all = application.explain().evaluated;
@@ -128,7 +128,7 @@ TEST_CASE("a file that is refused changes nothing") {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/board.itmodel";
   push(path, model_saying(2, 2, 3));
-  Application application(path);
+  ReloadingApplication application(path);
   const std::uint64_t digest = application.agent->status().model_digest;
   auto damaged = model_saying(8, 8, 4);
   damaged[damaged.size() / 2] ^= 1;
@@ -159,12 +159,12 @@ TEST_CASE("where a key is set nothing unsigned is believed, before or after a re
   options.trust = trust->get();
   push(path, model_saying(2, 2, 1));
   {
-    const Application application(path, options);
+    const ReloadingApplication application(path, options);
     CHECK(application.agent->status().model.code() == StatusCode::untrusted);
     CHECK(application.agent->status().model_digest == 0);
   }
   push(path, test::signed_by(key, "board", model_saying(2, 2, 1)));
-  Application application(path, options);
+  ReloadingApplication application(path, options);
   REQUIRE(application.agent->status().model.ok());
   CHECK(application.agent->status().model_generation == 1);
   for (const auto& file :
@@ -191,7 +191,7 @@ TEST_CASE("going back uses the model before, in this process") {
   const std::string path = folder.path() + "/board.itmodel";
   push(path, model_saying(2, 2, 1));
   {
-    Application application(path);
+    ReloadingApplication application(path);
     CHECK(application.agent->reject_model("no").code() == StatusCode::not_found);
     CHECK(application.agent->confirm_model().code() == StatusCode::not_found);
     push(path, model_saying(8, 8, 2));
@@ -200,16 +200,16 @@ TEST_CASE("going back uses the model before, in this process") {
     CHECK(application.agent->status().model_generation == 1);
     CHECK(application.agent->reject_model("no").code() == StatusCode::not_found);
   }
-  CHECK(Application(path).agent->status().model_generation == 2);
+  CHECK(ReloadingApplication(path).agent->status().model_generation == 2);
 }
 
 TEST_CASE("a start with a broken file says so, and one without any does not") {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/board.itmodel";
   push(path, {1, 2, 3});
-  CHECK(Application(path).agent->status().model.code() == StatusCode::corrupt);
-  CHECK(Application(path).agent->status().model_standing.state == ModelState::none);
-  CHECK(Application(kNoModel).agent->status().model.ok());
+  CHECK(ReloadingApplication(path).agent->status().model.code() == StatusCode::corrupt);
+  CHECK(ReloadingApplication(path).agent->status().model_standing.state == ModelState::none);
+  CHECK(ReloadingApplication(kNoModel).agent->status().model.ok());
 }
 
 TEST_CASE("with slots a pushed model is on trial, over restarts, until somebody says what it is") {
@@ -221,7 +221,7 @@ TEST_CASE("with slots a pushed model is on trial, over restarts, until somebody 
   options.slots = model_slots();
   options.model_check_interval = 1ns;
   {
-    Application application(path, options);
+    ReloadingApplication application(path, options);
     CHECK(application.agent->status().model_standing.state == ModelState::confirmed);
     push(options.state + "/incoming/fleet.itmodel", model_saying(8, 8, 2));
     CHECK(application.agent->idle(1ms).stages == 0);
@@ -231,16 +231,16 @@ TEST_CASE("with slots a pushed model is on trial, over restarts, until somebody 
   }
   // It was closed as it should be: no start of these counts as a death.
   for (int start = 0; start < 5; ++start) {
-    const Application application(path, options);
+    const ReloadingApplication application(path, options);
     CHECK(application.agent->status().model_standing.state == ModelState::trial);
   }
   {
-    Application application(path, options);
+    ReloadingApplication application(path, options);
     REQUIRE(application.agent->confirm_model().ok());
     CHECK(application.agent->status().model_standing.state == ModelState::confirmed);
     CHECK(application.agent->status().model_standing.lowest_generation == 2);
   }
-  Application application(path, options);
+  ReloadingApplication application(path, options);
   CHECK(application.agent->status().model_generation == 2);
   CHECK(application.agent->reload_model().code() == StatusCode::version_mismatch);
   REQUIRE(application.agent->reject_model("no").ok());
@@ -255,8 +255,8 @@ TEST_CASE("a file that was replaced is noticed between launches, if the applicat
   push(path, model_saying(2, 2, 1));
   AgentOptions options;
   options.model_check_interval = 1ns;
-  Application watching(path, options);
-  Application waiting(path);
+  ReloadingApplication watching(path, options);
+  ReloadingApplication waiting(path);
   push(path, model_saying(8, 8, 2));
   CHECK(watching.agent->idle(1ms).stages == 0);
   CHECK(waiting.agent->idle(1ms).stages == 0);
@@ -274,7 +274,7 @@ TEST_CASE("models are replaced again and again while several threads launch and 
   const std::vector<std::uint8_t> contents[] = {model_saying(2, 2, 1), model_saying(8, 8, 1),
                                                 model_saying(4, 4, 1)};
   push(path, contents[0]);
-  Application application(path);
+  ReloadingApplication application(path);
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> launches{0};
   std::atomic<std::uint64_t> failures{0};

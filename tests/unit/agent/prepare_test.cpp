@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const Shape kShape{64};
+const Shape kPreparedShape{64};
 
 struct Run {
   Configuration configuration;
@@ -31,9 +31,10 @@ struct Run {
 };
 
 // An application with one kernel, and the runs that the tuner made on the application's device.
-struct Application {
-  explicit Application(const AgentOptions& options,
-                       std::vector<std::uint8_t> package = played_package(), Nanoseconds run = 1us)
+struct PreparedApplication {
+  explicit PreparedApplication(const AgentOptions& options,
+                               std::vector<std::uint8_t> package = played_package(),
+                               Nanoseconds run = 1us)
       : board(board_that()) {
     board->device.kernels["play"] = [this, run](const fake::Launch& launch) {
       board->clock.advance(run);
@@ -45,7 +46,7 @@ struct Application {
     REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
     kernel.emplace(*loaded);
   }
-  void prepare() { REQUIRE(kernel->prepare(kShape).ok()); }
+  void prepare() { REQUIRE(kernel->prepare(kPreparedShape).ok()); }
   std::size_t stages() const { return board->requested.size(); }
   bool ran(const Configuration& configuration, std::size_t global) const {
     return std::find(runs.begin(), runs.end(), Run{configuration, global}) != runs.end();
@@ -59,7 +60,7 @@ struct Application {
 
 // An earlier life of the application.
 void adopt_something(const AgentOptions& options) {
-  Application first(options);
+  PreparedApplication first(options);
   first.prepare();
   first.agent->tune_now(10h);
 }
@@ -67,7 +68,7 @@ void adopt_something(const AgentOptions& options) {
 }  // namespace
 
 TEST_CASE("a prepared default has been launched on the shape, and once only") {
-  Application application({});
+  PreparedApplication application({});
   application.prepare();
   CHECK(application.ran({1, 1}, 64));
   const std::size_t runs = application.runs.size();
@@ -80,9 +81,9 @@ TEST_CASE("after a restart what was adopted has been launched on the shape when 
   AgentOptions options;
   options.state = folder.file("state");
   adopt_something(options);
-  Application second(options);
+  PreparedApplication second(options);
   second.prepare();
-  const Configuration running = second.kernel->explain(kShape)->running;
+  const Configuration running = second.kernel->explain(kPreparedShape)->running;
   REQUIRE(running != Configuration{1, 1});
   CHECK(second.ran(running, 64));
 }
@@ -90,7 +91,7 @@ TEST_CASE("after a restart what was adopted has been launched on the shape when 
 TEST_CASE("what no trial has run here is not launched on a shape of the application's either") {
   AgentOptions options;
   options.mode = Mode::cached;
-  Application application(options);
+  PreparedApplication application(options);
   application.prepare();
   CHECK_FALSE(application.ran({1, 1}, 64));
 }
@@ -100,7 +101,7 @@ TEST_CASE("a loaded kernel's default has been launched once on a small shape, in
     CAPTURE(static_cast<int>(mode));
     AgentOptions options;
     options.mode = mode;
-    const Application application(options);
+    const PreparedApplication application(options);
     CHECK(application.runs == std::vector<Run>{{{1, 1}, 1}});
   }
 }
@@ -110,7 +111,7 @@ TEST_CASE(
   for (const Mode mode : {Mode::off, Mode::cached, Mode::tune}) {
     AgentOptions options;
     options.mode = mode;
-    const Application application(options, played_package(ScalarType::i32));
+    const PreparedApplication application(options, played_package(ScalarType::i32));
     CHECK(application.runs.empty());
   }
 }
@@ -122,9 +123,9 @@ TEST_CASE("after a restart what was adopted has been launched on the shape when 
   adopt_something(options);
   for (const Mode mode : {Mode::cached, Mode::tune}) {
     options.mode = mode;
-    Application second(options);
+    PreparedApplication second(options);
     const std::size_t runs = second.runs.size();
-    const Configuration running = second.kernel->explain(kShape)->running;
+    const Configuration running = second.kernel->explain(kPreparedShape)->running;
     REQUIRE(running != Configuration{1, 1});
     CHECK(second.ran(running, 64));
     second.prepare();
@@ -139,19 +140,19 @@ TEST_CASE(
   options.state = folder.file("state");
   double measured_ms = 0;
   {
-    Application first(options, played_package(ScalarType::i32));
+    PreparedApplication first(options, played_package(ScalarType::i32));
     first.prepare();
-    measured_ms = first.kernel->explain(kShape)->default_ms;
+    measured_ms = first.kernel->explain(kPreparedShape)->default_ms;
     REQUIRE(measured_ms > 0);
   }
   for (const Mode mode : {Mode::cached, Mode::tune}) {
     CAPTURE(static_cast<int>(mode));
     options.mode = mode;
-    Application second(options, played_package(ScalarType::i32));
+    PreparedApplication second(options, played_package(ScalarType::i32));
     CHECK(second.runs == std::vector<Run>{{{1, 1}, 64}});
     second.prepare();
     CHECK(second.stages() == 0);
-    const Explanation why = *second.kernel->explain(kShape);
+    const Explanation why = *second.kernel->explain(kPreparedShape);
     CHECK(why.default_ms == measured_ms);
     CHECK(why.running_ms == measured_ms);
   }
@@ -162,17 +163,17 @@ TEST_CASE("the launches of a kernel's start end after a quarter of a second") {
   AgentOptions options;
   options.state = folder.file("state");
   {
-    Application first(options);
+    PreparedApplication first(options);
     for (std::int64_t n = 1; n <= 8; ++n) REQUIRE(first.kernel->prepare({64 * n}).ok());
   }
-  CHECK(Application(options).runs.size() == 8);
-  CHECK(Application(options, played_package(), 100ms).runs.size() == 3);
+  CHECK(PreparedApplication(options).runs.size() == 8);
+  CHECK(PreparedApplication(options, played_package(), 100ms).runs.size() == 3);
 }
 
 TEST_CASE("a shape that takes more than the scratch limit is not launched ahead") {
   AgentOptions options;
   options.scratch_limit_bytes = 63 * sizeof(float);
-  Application application(options);
+  PreparedApplication application(options);
   application.prepare();
   CHECK_FALSE(application.ran({1, 1}, 64));
 }

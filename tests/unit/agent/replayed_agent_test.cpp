@@ -23,9 +23,9 @@ using namespace std::chrono_literals;
 namespace {
 
 // An application with one shape on a played board.
-struct Application {
-  explicit Application(const AgentOptions& options = {}, const Behaviour& behaviour = played,
-                       const std::string& driver = "1")
+struct ReplayedApplication {
+  explicit ReplayedApplication(const AgentOptions& options = {},
+                               const Behaviour& behaviour = played, const std::string& driver = "1")
       : board(test::board_that(behaviour)), clock(board->clock), device(board->device) {
     board->device.device_info.driver = driver;
     agent.emplace(test::agent_on(*board, options));
@@ -69,7 +69,7 @@ struct Application {
 }  // namespace
 
 TEST_CASE("an application with idle time ends up with a faster configuration") {
-  Application application;
+  ReplayedApplication application;
   application.launch();
   CHECK(application.explain().speed_up == doctest::Approx(1));
   application.play(600, 20, 1s);
@@ -83,7 +83,7 @@ TEST_CASE("an application with idle time ends up with a faster configuration") {
 }
 
 TEST_CASE("the charged tuning time never exceeds the promise") {
-  Application application;
+  ReplayedApplication application;
   for (int i = 0; i < 300; ++i) {
     application.play(1, 5, 1s);
     const AgentStatus status = application.agent->status();
@@ -94,14 +94,14 @@ TEST_CASE("the charged tuning time never exceeds the promise") {
 }
 
 TEST_CASE("nothing is tuned before the application has launched anything") {
-  Application application;
+  ReplayedApplication application;
   const IdleReport report = application.agent->idle(10s);
   CHECK(report.stages == 0);
   CHECK(report.used == 0ns);
 }
 
 TEST_CASE("a gap that is too short starts nothing on the device and says what it would need") {
-  Application application;
+  ReplayedApplication application;
   application.launch(2000);
   CHECK(application.agent->idle(1us).waiting);  // for a compilation, which needs no device
   application.clock.advance(1s);
@@ -114,7 +114,7 @@ TEST_CASE("a gap that is too short starts nothing on the device and says what it
 }
 
 TEST_CASE("search stops when an end of the launches is near") {
-  Application application;
+  ReplayedApplication application;
   application.kernel->expect_launches(application.shape, 30);
   application.play(30, 1, 500ms);
   const Explanation after = application.explain();
@@ -128,7 +128,7 @@ TEST_CASE("a wrong configuration is never adopted, however fast it looks") {
   const auto in_wrong_corner = [](const Configuration& c) {
     return c[0] >= 6 && c[0] <= 10 && c[1] >= 6 && c[1] <= 10;
   };
-  Application application({}, [&](const Configuration& configuration) {
+  ReplayedApplication application({}, [&](const Configuration& configuration) {
     if (!in_wrong_corner(configuration)) return played(configuration);
     return RecordedTrial{TrialStatus::correctness, 100us, 20ms};
   });
@@ -141,7 +141,7 @@ TEST_CASE("a wrong configuration is never adopted, however fast it looks") {
 }
 
 TEST_CASE("a foreground run finds the optimum of a small space") {
-  Application application;
+  ReplayedApplication application;
   application.launch();
   application.agent->tune_now(10h);
   const Explanation after = application.explain();
@@ -157,13 +157,13 @@ TEST_CASE("the second start begins with what the first adopted") {
   options.state = folder.path() + "/state";
   Configuration adopted;
   {
-    Application first(options);
+    ReplayedApplication first(options);
     first.launch();
     first.agent->tune_now(10h);
     adopted = first.explain().running;
     CHECK(first.agent->status().storage.ok());
   }
-  Application second(options);
+  ReplayedApplication second(options);
   const Explanation known = second.explain();  // before the first launch
   CHECK(known.selection == Selection::tuned);
   CHECK(known.running == adopted);
@@ -179,12 +179,12 @@ TEST_CASE("another driver version makes the adoption a hint that is tried first"
   options.state = folder.path() + "/state";
   Configuration adopted;
   {
-    Application first(options);
+    ReplayedApplication first(options);
     first.launch();
     first.agent->tune_now(10h);
     adopted = first.explain().running;
   }
-  Application second(options, played, "2");
+  ReplayedApplication second(options, played, "2");
   second.launch();
   CHECK(second.explain().selection == Selection::fallback);
   for (int i = 0; i < 100 && second.explain().evaluated < 1; ++i) second.agent->tune_now(1s);
@@ -197,7 +197,7 @@ TEST_CASE("mode off neither tunes nor touches the state folder") {
   options.state = folder.path() + "/state";
   options.mode = Mode::off;
   {
-    Application application(options);
+    ReplayedApplication application(options);
     application.launch(100);
     CHECK(application.agent->idle(10s).stages == 0);
     CHECK(application.agent->tune_now(10s).stages == 0);
@@ -209,19 +209,19 @@ TEST_CASE("the application's device keeps its programs in the state folder, as t
   const TemporaryFolder folder;
   AgentOptions options;
   options.state = folder.file("state");
-  Application application(options);
+  ReplayedApplication application(options);
   CHECK(application.board->device.program_folder == options.state + "/programs");
   options.mode = Mode::off;
-  Application untouched(options);
+  ReplayedApplication untouched(options);
   CHECK(untouched.board->device.program_folder.empty());
-  CHECK(Application().board->device.program_folder.empty());
+  CHECK(ReplayedApplication().board->device.program_folder.empty());
 }
 
 TEST_CASE("a running agent's explanation lies in the state folder, with names and what is tried") {
   const TemporaryFolder folder;
   AgentOptions options;
   options.state = folder.file("state");
-  Application application(options);
+  ReplayedApplication application(options);
   const std::string file = options.state + "/explain.json";
   application.board->on_stage = [](const TrialRequest&, TrialOutcome& outcome) {
     outcome.processor = 7ms;
@@ -248,13 +248,13 @@ TEST_CASE("mode cached uses what was adopted and searches no further") {
   AgentOptions options;
   options.state = folder.path() + "/state";
   {
-    Application first(options);
+    ReplayedApplication first(options);
     first.launch();
     first.agent->tune_now(2s);
     REQUIRE(first.explain().selection == Selection::tuned);
   }
   options.mode = Mode::cached;
-  Application second(options);
+  ReplayedApplication second(options);
   CHECK(second.explain().selection == Selection::tuned);
   second.launch(1000);
   CHECK(second.agent->idle(10s).stages == 0);
@@ -263,7 +263,7 @@ TEST_CASE("mode cached uses what was adopted and searches no further") {
 TEST_CASE("an unusable state folder degrades to memory and says so") {
   AgentOptions options;
   options.state = "/proc/no-such-place/state";
-  Application application(options);
+  ReplayedApplication application(options);
   CHECK_FALSE(application.agent->status().storage.ok());
   application.launch();
   application.agent->tune_now(10h);
@@ -271,7 +271,7 @@ TEST_CASE("an unusable state folder degrades to memory and says so") {
 }
 
 TEST_CASE("launches with wrong arguments or shapes are refused by name") {
-  Application application;
+  ReplayedApplication application;
   const Status few = application.kernel->launch(application.shape, {});
   CHECK(few.code() == StatusCode::invalid_argument);
   CHECK(few.message().find("expected 1") != std::string::npos);
@@ -284,7 +284,7 @@ TEST_CASE("launches with wrong arguments or shapes are refused by name") {
 TEST_CASE("shapes beyond the capacity run the default") {
   AgentOptions options;
   options.max_shapes = 2;
-  Application application(options);
+  ReplayedApplication application(options);
   for (std::int64_t n = 1; n <= 5; ++n) {
     REQUIRE(application.kernel->launch({n}, {application.x->argument()}).ok());
   }
@@ -293,7 +293,7 @@ TEST_CASE("shapes beyond the capacity run the default") {
 }
 
 TEST_CASE("launches themselves time checked candidates where the application allows it") {
-  Application application;
+  ReplayedApplication application;
   application.kernel->allow_in_place({true, 0.05});
   application.play(20, 20, 1s);
   // They gain while others are still to be tried.
@@ -319,7 +319,7 @@ TEST_CASE("a broken model is reported and costs nothing else") {
   const TemporaryFolder folder;
   AgentOptions options;
   options.model = folder.path() + "/none.itmodel";
-  Application application(options);
+  ReplayedApplication application(options);
   CHECK(application.agent->status().model.code() == StatusCode::not_found);
   application.launch();
 }
@@ -340,7 +340,7 @@ TEST_CASE("the model's first pick is adopted, and searching on ends when it no l
   test::write_played_model(folder.path() + "/play.itmodel");
   AgentOptions options;
   options.model = folder.path() + "/play.itmodel";
-  Application application(options);
+  ReplayedApplication application(options);
   REQUIRE(application.agent->status().model.ok());
   application.launch();
   application.kernel->expect_launches(application.shape, 20000);
@@ -373,7 +373,7 @@ TEST_CASE("a few launches to come are not worth even the first pick") {
   test::write_played_model(folder.path() + "/play.itmodel");
   AgentOptions options;
   options.model = folder.path() + "/play.itmodel";
-  Application application(options);
+  ReplayedApplication application(options);
   application.launch();
   application.kernel->expect_launches(application.shape, 3);
   application.play(20, 0, 1s);
@@ -392,7 +392,7 @@ TEST_CASE("what the device resembles is known again after a restart") {
   double fraction = 0;
   std::uint64_t evaluated = 0;
   {
-    Application application(options);
+    ReplayedApplication application(options);
     application.play(150, 50, 1s);
     const Explanation before = application.explain();
     REQUIRE(before.evaluated > 4);
@@ -401,7 +401,7 @@ TEST_CASE("what the device resembles is known again after a restart") {
     evaluated = before.evaluated;
     CHECK(twin > 0.5);
   }
-  Application application(options);
+  ReplayedApplication application(options);
   application.launch();
   const Explanation after = application.explain();
   CHECK(after.evaluated == evaluated);

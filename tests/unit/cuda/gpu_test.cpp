@@ -42,7 +42,7 @@ Range whole_range() {
   return range;
 }
 
-std::unique_ptr<Program> compile_on(Device& device, const char* options) {
+std::unique_ptr<Program> compiled_on_gpu(Device& device, const char* options) {
   auto program = device.compile({kSource, "scale", options, 1});
   REQUIRE_MESSAGE(program.ok(), program.status().to_string());
   return std::move(*program);
@@ -77,7 +77,7 @@ struct Work {
 };
 
 void launch_and_time(Device& device, const Work& work) {
-  auto program = compile_on(device, "-DBEHAVIOUR=0");
+  auto program = compiled_on_gpu(device, "-DBEHAVIOUR=0");
   void* ticket = nullptr;
   REQUIRE(program->enqueue(0, whole_range(), work.arguments, {}, &ticket).ok());
   REQUIRE(ticket != nullptr);
@@ -89,7 +89,7 @@ void launch_and_time(Device& device, const Work& work) {
 
 // Too few arguments and nonsense for a source spoil nothing.
 void refuse_mistakes(Device& device, const Work& work) {
-  auto program = compile_on(device, "-DBEHAVIOUR=0");
+  auto program = compiled_on_gpu(device, "-DBEHAVIOUR=0");
   auto mistaken = device.compile({"nonsense", "scale", "", 1});
   CHECK(mistaken.code() == StatusCode::compile_error);
   const Argument few[] = {work.arguments[0]};
@@ -118,8 +118,8 @@ TEST_CASE("this machine's GPU compiles, runs, times, and survives adoption; then
   CHECK(device.info().compute_units > 0);
   CHECK(device.info().max_work_group_size >= 512);
   Work work(device);
-  auto program = compile_on(device, "-DBEHAVIOUR=0");
-  compile_on(device, "-DBEHAVIOUR=0");
+  auto program = compiled_on_gpu(device, "-DBEHAVIOUR=0");
+  compiled_on_gpu(device, "-DBEHAVIOUR=0");
   CHECK(cuda::cache_counters(device).hits == 1);
   CHECK(program->max_work_group_size() >= 128);
 
@@ -137,7 +137,7 @@ TEST_CASE("this machine's GPU compiles, runs, times, and survives adoption; then
   CHECK_MESSAGE(matching.ok(), matching.status().to_string());
   refuse_mistakes(device, work);
 
-  auto bad = compile_on(device, "-DBEHAVIOUR=1");
+  auto bad = compiled_on_gpu(device, "-DBEHAVIOUR=1");
   auto broken = device.run(*bad, whole_range(), work.arguments, 20s);
   REQUIRE(broken.code() == StatusCode::device_error);
   CHECK(device.usable().code() == StatusCode::device_error);

@@ -39,8 +39,8 @@ std::unique_ptr<Device> open_device(const EmulatedDriver& emulated, std::uint32_
   return nullptr;
 }
 
-struct Work {
-  Work(Device& on, const char* options) : device(on) {
+struct DeviceWork {
+  DeviceWork(Device& on, const char* options) : device(on) {
     auto compiled = device.compile({kSource, "scale", options, 1});
     REQUIRE_MESSAGE(compiled.ok(), compiled.status().to_string());
     program = std::move(*compiled);
@@ -91,7 +91,7 @@ TEST_CASE("a kernel in CUDA runs on each board, and its time is modelled" *
     CHECK(device->info().name ==
           (index == 0 ? "Emulated Jetson Orin Nano" : "Emulated Jetson Nano"));
     CHECK(device->info().compute_units == (index == 0 ? 8 : 1));
-    Work work(*device, "-DBEHAVIOUR=0");
+    DeviceWork work(*device, "-DBEHAVIOUR=0");
     const auto first = work.run();
     REQUIRE_MESSAGE(first.ok(), first.status().to_string());
     CHECK(first->device > 0ns);
@@ -111,7 +111,7 @@ TEST_CASE("an access outside of a buffer ends the device, and names the line of 
   const EmulatedDriver emulated;
   const auto device = open_device(emulated);
   if (device == nullptr) return;
-  Work work(*device, "-DBEHAVIOUR=1");
+  DeviceWork work(*device, "-DBEHAVIOUR=1");
   CHECK(work.run().code() == StatusCode::device_error);
   CHECK(device->usable().code() == StatusCode::device_error);
   CHECK(device->allocate(4).code() == StatusCode::device_error);
@@ -124,7 +124,7 @@ TEST_CASE("a kernel without end outlives its deadline" * doctest::test_suite("NV
   const EmulatedDriver emulated;
   const auto device = open_device(emulated);
   if (device == nullptr) return;
-  Work work(*device, "-DBEHAVIOUR=2");
+  DeviceWork work(*device, "-DBEHAVIOUR=2");
   CHECK(work.run(30ms).code() == StatusCode::timeout);
   CHECK(!device->usable().ok());
 }

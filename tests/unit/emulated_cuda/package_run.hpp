@@ -87,7 +87,7 @@ inline idletune::Status run_package(idletune::Device& device,
     std::vector<std::uint8_t> bytes(package.buffer_bytes(i, shape, configuration).value());
     auto buffer = device.allocate(bytes.size());
     REQUIRE_MESSAGE(buffer.ok(), buffer.status().to_string());
-    if (spec.access != Access::out && spec.kind == ArgumentKind::buffer) {
+    if (spec.access != idletune::Access::out && spec.kind == ArgumentKind::buffer) {
       const ArgumentSpec filled = trial::fill_at(package, i, shape, bytes.size());
       trial::fill_elements(filled, static_cast<std::uint32_t>(i), 1, 0,
                            MutableBytes(bytes.data(), bytes.size()));

@@ -18,7 +18,7 @@ std::string problem_of(const std::string& ptx, int error = idletune::cuda::kInva
   try {
     parse_ptx(ptx);
     return {};
-  } catch (const Problem& problem) {
+  } catch (const emulated_cuda::Problem& problem) {
     CHECK(problem.error == error);
     return problem.text;
   }
@@ -127,7 +127,7 @@ TEST_CASE("PTX that is cut off anywhere is refused") {
     try {
       // What ends between two declarations is whole.
       CHECK(parse_ptx(whole.substr(0, size))->kernels.empty());
-    } catch (const Problem& problem) {
+    } catch (const emulated_cuda::Problem& problem) {
       CHECK(problem.text != "");
     }
   }

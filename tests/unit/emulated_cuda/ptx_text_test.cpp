@@ -39,7 +39,7 @@ TEST_CASE("an instruction has a guard, a name, modifiers and operands") {
   CHECK(statement.has("v2"));
   CHECK(!statement.has("v4"));
   CHECK(Statement("ret", 1).operands.empty());
-  CHECK_THROWS_AS(Statement("@%p1", 1), Problem);
+  CHECK_THROWS_AS(Statement("@%p1", 1), emulated_cuda::Problem);
 }
 
 TEST_CASE("comments are left out and lines keep their numbers") {
@@ -69,9 +69,9 @@ TEST_CASE("a text that ends within a statement is a problem that names the line"
   try {
     text.until(";", end);
     FAIL("nothing was wrong");
-  } catch (const Problem& problem) {
+  } catch (const emulated_cuda::Problem& problem) {
     CHECK(problem.text == "PTX line 3: the text ends within 'add.s32 %r1,'");
   }
   PtxText braces("{ { }");
-  CHECK_THROWS_AS(braces.skip_braces(), Problem);
+  CHECK_THROWS_AS(braces.skip_braces(), emulated_cuda::Problem);
 }

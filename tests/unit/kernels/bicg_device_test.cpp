@@ -6,7 +6,7 @@ namespace {
 using namespace idletune;
 using namespace idletune::kernel_tests;
 
-Outputs expected_products(const Shape& shape, const Inputs& in) {
+Outputs expected_bicg(const Shape& shape, const Inputs& in) {
   const auto m = static_cast<std::size_t>(shape[0]);
   const auto n = static_cast<std::size_t>(shape[1]);
   Outputs out;
@@ -33,11 +33,11 @@ Outputs expected_products(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{
+const KernelCheck kBicgCheck{
     "bicg",
     {{1, 1}, {1, 300}, {300, 1}, {3, 7}, {64, 64}, {131, 277}},
     {9, 37},
-    expected_products,
+    expected_bicg,
     {"first_row + i * WGY + item_row;", "first_row + i * WGY;"},
     {},
     {{"lanes[lane] = column + lane < n ? line[column + lane] : 0.0f;", "lanes[lane] = 0.0f;"},
@@ -46,5 +46,5 @@ const KernelCheck kCheck{
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("bicg", kCheck)
-IDLETUNE_CLASS_FAULT_TEST("bicg", kCheck)
+IDLETUNE_KERNEL_TESTS("bicg", kBicgCheck)
+IDLETUNE_CLASS_FAULT_TEST("bicg", kBicgCheck)

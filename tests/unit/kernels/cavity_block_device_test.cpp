@@ -47,12 +47,12 @@ Outputs expected_step(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"cavity_block",
-                         {{1, 1}, {1, 300}, {300, 1}, {2, 2}, {64, 64}, {131, 257}},
-                         {9, 35},
-                         expected_step,
-                         {"at_wall - 2.0f * lid", "at_wall + 2.0f * lid"}};
+const KernelCheck kCavityBlockCheck{"cavity_block",
+                                    {{1, 1}, {1, 300}, {300, 1}, {2, 2}, {64, 64}, {131, 257}},
+                                    {9, 35},
+                                    expected_step,
+                                    {"at_wall - 2.0f * lid", "at_wall + 2.0f * lid"}};
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("cavity_block", kCheck)
+IDLETUNE_KERNEL_TESTS("cavity_block", kCavityBlockCheck)

@@ -6,7 +6,7 @@ namespace {
 using namespace idletune;
 using namespace idletune::kernel_tests;
 
-Outputs expected_convolution(const Shape& shape, const Inputs& in) {
+Outputs expected_conv2d_block(const Shape& shape, const Inputs& in) {
   const auto rows = static_cast<std::size_t>(shape[0]);
   const auto columns = static_cast<std::size_t>(shape[1]);
   Outputs out;
@@ -25,12 +25,12 @@ Outputs expected_convolution(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"conv2d_block",
-                         {{1, 1}, {1, 300}, {300, 1}, {13, 17}, {64, 64}, {131, 257}},
-                         {9, 35},
-                         expected_convolution,
-                         {"filter[3 * y + x]", "filter[3 * x + y]"}};
+const KernelCheck kConv2dBlockCheck{"conv2d_block",
+                                    {{1, 1}, {1, 300}, {300, 1}, {13, 17}, {64, 64}, {131, 257}},
+                                    {9, 35},
+                                    expected_conv2d_block,
+                                    {"filter[3 * y + x]", "filter[3 * x + y]"}};
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("conv2d_block", kCheck)
+IDLETUNE_KERNEL_TESTS("conv2d_block", kConv2dBlockCheck)

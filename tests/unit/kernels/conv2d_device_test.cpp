@@ -28,7 +28,7 @@ Outputs expected_convolution(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{
+const KernelCheck kConv2dCheck{
     "conv2d",
     {{1, 1}, {1, 70}, {70, 1}, {3, 7}, {32, 64}, {67, 131}},
     {9, 21},
@@ -44,5 +44,5 @@ const KernelCheck kCheck{
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("conv2d", kCheck)
-IDLETUNE_CLASS_FAULT_TEST("conv2d", kCheck)
+IDLETUNE_KERNEL_TESTS("conv2d", kConv2dCheck)
+IDLETUNE_CLASS_FAULT_TEST("conv2d", kConv2dCheck)

@@ -6,7 +6,7 @@ namespace {
 using namespace idletune;
 using namespace idletune::kernel_tests;
 
-Outputs expected_convolution(const Shape& shape, const Inputs& in) {
+Outputs expected_conv3d_block(const Shape& shape, const Inputs& in) {
   const auto planes = static_cast<std::size_t>(shape[0]);
   const auto rows = static_cast<std::size_t>(shape[1]);
   const auto columns = static_cast<std::size_t>(shape[2]);
@@ -26,12 +26,12 @@ Outputs expected_convolution(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"conv3d_block",
-                         {{1, 1, 1}, {1, 1, 300}, {3, 300, 1}, {5, 13, 17}, {7, 33, 65}},
-                         {2, 5, 35},
-                         expected_convolution,
-                         {"filter[9 * z + 3 * y + x]", "filter[9 * y + 3 * z + x]"}};
+const KernelCheck kConv3dBlockCheck{"conv3d_block",
+                                    {{1, 1, 1}, {1, 1, 300}, {3, 300, 1}, {5, 13, 17}, {7, 33, 65}},
+                                    {2, 5, 35},
+                                    expected_conv3d_block,
+                                    {"filter[9 * z + 3 * y + x]", "filter[9 * y + 3 * z + x]"}};
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("conv3d_block", kCheck)
+IDLETUNE_KERNEL_TESTS("conv3d_block", kConv3dBlockCheck)

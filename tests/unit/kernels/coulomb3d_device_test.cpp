@@ -30,12 +30,13 @@ Outputs expected_energy(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"coulomb3d",
-                         {{1, 1, 1, 1}, {1, 1, 70, 5}, {3, 17, 9, 64}, {9, 5, 33, 257}},
-                         {2, 3, 9, 65},
-                         expected_energy,
-                         {"sum[i][j] = SPLAT(VECTOR, 0.0f)", "sum[i][j] = SPLAT(VECTOR, 0.001f)"}};
+const KernelCheck kCoulomb3dCheck{
+    "coulomb3d",
+    {{1, 1, 1, 1}, {1, 1, 70, 5}, {3, 17, 9, 64}, {9, 5, 33, 257}},
+    {2, 3, 9, 65},
+    expected_energy,
+    {"sum[i][j] = SPLAT(VECTOR, 0.0f)", "sum[i][j] = SPLAT(VECTOR, 0.001f)"}};
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("coulomb3d", kCheck)
+IDLETUNE_KERNEL_TESTS("coulomb3d", kCoulomb3dCheck)

@@ -56,12 +56,12 @@ Outputs expected_volume(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"fourier3d",
-                         {{1, 1}, {2, 5}, {7, 33}, {13, 3}, {16, 1}, {9, 150}},
-                         {2, 17},
-                         expected_volume,
-                         {"(int)floor(v) - RADIUS + 1", "(int)floor(v) - RADIUS"}};
+const KernelCheck kFourier3dCheck{"fourier3d",
+                                  {{1, 1}, {2, 5}, {7, 33}, {13, 3}, {16, 1}, {9, 150}},
+                                  {2, 17},
+                                  expected_volume,
+                                  {"(int)floor(v) - RADIUS + 1", "(int)floor(v) - RADIUS"}};
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("fourier3d", kCheck)
+IDLETUNE_KERNEL_TESTS("fourier3d", kFourier3dCheck)

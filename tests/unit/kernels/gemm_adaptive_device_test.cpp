@@ -29,7 +29,7 @@ Outputs expected_product(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{
+const KernelCheck kGemmAdaptiveCheck{
     "gemm_adaptive",
     {{1, 1, 1}, {7, 3, 65}, {64, 64, 32}, {33, 70, 17}, {1, 130, 9}, {61, 2, 5}},
     {9, 21, 19},
@@ -38,4 +38,4 @@ const KernelCheck kCheck{
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("gemm_adaptive", kCheck)
+IDLETUNE_KERNEL_TESTS("gemm_adaptive", kGemmAdaptiveCheck)

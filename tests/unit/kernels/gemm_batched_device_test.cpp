@@ -6,7 +6,7 @@ namespace {
 using namespace idletune;
 using namespace idletune::kernel_tests;
 
-Outputs expected_products(const Shape& shape, const Inputs& in) {
+Outputs expected_batch(const Shape& shape, const Inputs& in) {
   const auto batch = static_cast<std::size_t>(shape[0]);
   const auto m = static_cast<std::size_t>(shape[1]);
   const auto n = static_cast<std::size_t>(shape[2]);
@@ -27,11 +27,11 @@ Outputs expected_products(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{
+const KernelCheck kGemmBatchedCheck{
     "gemm_batched",
     {{1, 1, 1, 1}, {3, 16, 16, 16}, {17, 5, 7, 3}, {2, 33, 35, 37}, {9, 1, 40, 17}, {5, 40, 1, 8}},
     {3, 9, 11, 17},
-    expected_products,
+    expected_batch,
     {"first < k; first += DEPTH", "first < k - 1; first += DEPTH"},
     {},
     {{"row < m && column < n) {\n      c[((",
@@ -41,5 +41,5 @@ const KernelCheck kCheck{
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("gemm_batched", kCheck)
-IDLETUNE_CLASS_FAULT_TEST("gemm_batched", kCheck)
+IDLETUNE_KERNEL_TESTS("gemm_batched", kGemmBatchedCheck)
+IDLETUNE_CLASS_FAULT_TEST("gemm_batched", kGemmBatchedCheck)

@@ -6,7 +6,7 @@ namespace {
 using namespace idletune;
 using namespace idletune::kernel_tests;
 
-Outputs expected_product(const Shape& shape, const Inputs& in) {
+Outputs expected_gemm_block(const Shape& shape, const Inputs& in) {
   const auto m = static_cast<std::size_t>(shape[0]);
   const auto n = static_cast<std::size_t>(shape[1]);
   const auto k = static_cast<std::size_t>(shape[2]);
@@ -28,12 +28,13 @@ Outputs expected_product(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"gemm_block",
-                         {{1, 1, 1}, {1, 300, 7}, {300, 1, 7}, {13, 17, 40}, {67, 131, 19}},
-                         {9, 35, 5},
-                         expected_product,
-                         {"beta * c[at] + alpha * sum", "c[at] + alpha * sum"}};
+const KernelCheck kGemmBlockCheck{
+    "gemm_block",
+    {{1, 1, 1}, {1, 300, 7}, {300, 1, 7}, {13, 17, 40}, {67, 131, 19}},
+    {9, 35, 5},
+    expected_gemm_block,
+    {"beta * c[at] + alpha * sum", "c[at] + alpha * sum"}};
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("gemm_block", kCheck)
+IDLETUNE_KERNEL_TESTS("gemm_block", kGemmBlockCheck)

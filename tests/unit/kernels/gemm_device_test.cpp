@@ -24,10 +24,10 @@ namespace {
 using namespace idletune;
 using namespace idletune::kernel_tests;
 
-constexpr std::uint64_t kSeed = 20261121;
-const std::size_t kGuardElements = guard_elements(64);
+constexpr std::uint64_t kGemmSeed = 20261121;
+const std::size_t kGemmGuardElements = guard_elements(64);
 constexpr float kGuard = -12345.0f;
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kGemmNan = std::numeric_limits<float>::quiet_NaN();
 
 std::shared_ptr<const KernelPackage> open_gemm() {
   return open_package(IDLETUNE_SOURCE_FOLDER "/kernels/gemm/gemm.xml");
@@ -70,9 +70,9 @@ struct Data {
       }
     }
     // BLAS: what is multiplied by zero is not read.
-    if (problem.beta == 0.0f) std::fill(c.begin(), c.end(), kNan);
-    if (problem.alpha == 0.0f) std::fill(a.begin(), a.end(), kNan);
-    c.insert(c.end(), kGuardElements, kGuard);
+    if (problem.beta == 0.0f) std::fill(c.begin(), c.end(), kGemmNan);
+    if (problem.alpha == 0.0f) std::fill(a.begin(), a.end(), kGemmNan);
+    c.insert(c.end(), kGemmGuardElements, kGuard);
   }
   std::vector<float> a, b, c;
   std::vector<double> expected;
@@ -96,7 +96,7 @@ std::size_t wrong_elements(const Data& data, const std::vector<float>& result, s
 
 std::size_t run_and_count_wrong(Device& device, Program& program, const Range& range,
                                 const GemmProblem& problem) {
-  const Data data(problem, kSeed);
+  const Data data(problem, kGemmSeed);
   const auto a = upload(device, data.a);
   const auto b = upload(device, data.b);
   const auto c = upload(device, data.c);
@@ -215,7 +215,7 @@ TEST_CASE("random configurations of gemm with every parameter value are right fo
   const auto device = open_first_device();
   const auto configurations = covering_configurations(
       package->space(), test::number_from_environment("IDLETUNE_GEMM_CONFIGURATIONS", 1),
-      test::number_from_environment("IDLETUNE_GEMM_SEED", kSeed));
+      test::number_from_environment("IDLETUNE_GEMM_SEED", kGemmSeed));
   MESSAGE(configurations.size() << " configurations");
   for (const Configuration& configuration : configurations) {
     check_configuration(*device, *package, configuration, kProblems);
@@ -234,7 +234,7 @@ TEST_CASE("every parameter value of gemm is right for a tiny shape") {
     return static_cast<double>(range.global[0] * range.global[1]);
   };
   for (const Configuration& configuration :
-       covering_configurations(package->space(), 1, kSeed, work_items)) {
+       covering_configurations(package->space(), 1, kGemmSeed, work_items)) {
     check_configuration(*device, *package, configuration, problems);
   }
 }

@@ -23,12 +23,12 @@ Outputs expected_sum(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"gesummv_block",
-                         {{1}, {2}, {31}, {64}, {257}, {1031}},
-                         {35},
-                         expected_sum,
-                         {"+ beta * sum_b", "- beta * sum_b"}};
+const KernelCheck kGesummvBlockCheck{"gesummv_block",
+                                     {{1}, {2}, {31}, {64}, {257}, {1031}},
+                                     {35},
+                                     expected_sum,
+                                     {"+ beta * sum_b", "- beta * sum_b"}};
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("gesummv_block", kCheck)
+IDLETUNE_KERNEL_TESTS("gesummv_block", kGesummvBlockCheck)

@@ -41,15 +41,16 @@ Outputs expected_heat(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"hotspot",
-                         {{1, 1}, {1, 90}, {90, 1}, {3, 2}, {64, 64}, {61, 131}},
-                         {9, 11},
-                         expected_heat,
-                         {"row < rows - 1 ?", "row < rows - 2 ?"},
-                         {},
-                         {{"row < rows - 1 ?", "row < rows - 1 - (rows % (TBY * ROWS) != 0) ?"}}};
+const KernelCheck kHotspotCheck{
+    "hotspot",
+    {{1, 1}, {1, 90}, {90, 1}, {3, 2}, {64, 64}, {61, 131}},
+    {9, 11},
+    expected_heat,
+    {"row < rows - 1 ?", "row < rows - 2 ?"},
+    {},
+    {{"row < rows - 1 ?", "row < rows - 1 - (rows % (TBY * ROWS) != 0) ?"}}};
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("hotspot", kCheck)
-IDLETUNE_CLASS_FAULT_TEST("hotspot", kCheck)
+IDLETUNE_KERNEL_TESTS("hotspot", kHotspotCheck)
+IDLETUNE_CLASS_FAULT_TEST("hotspot", kHotspotCheck)

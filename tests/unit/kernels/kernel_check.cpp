@@ -20,7 +20,7 @@
 namespace idletune::kernel_tests {
 namespace {
 
-constexpr std::uint64_t kSeed = 20261121;
+constexpr std::uint64_t kCheckSeed = 20261121;
 constexpr std::uint64_t kConfigurations = 4;  // besides those that cover all values
 const std::size_t kGuardElements = guard_elements(64);
 constexpr float kGuard = -12345.0f;
@@ -63,10 +63,10 @@ struct Findings {
 };
 
 // One call: the arguments on the device and what they held before.
-class Call {
+class CheckedCall {
  public:
-  Call(Device& device, const KernelPackage& package, const Shape& shape,
-       const Configuration& configuration)
+  CheckedCall(Device& device, const KernelPackage& package, const Shape& shape,
+              const Configuration& configuration)
       : device_(device), package_(package) {
     for (std::size_t i = 0; i < package.argument_count(); ++i) {
       const ArgumentSpec& spec = package.argument(i);
@@ -197,7 +197,7 @@ Findings run_and_compare(const KernelCheck& check, const Subject& subject,
   REQUIRE_MESSAGE(tolerance.ok(), tolerance.status().to_string());
   run_label() = check.name + ("|" + to_text(shape)) + "|" +
                 idletune::to_text(subject.package->space(), configuration);
-  Call call(*subject.device, *subject.package, shape, configuration);
+  CheckedCall call(*subject.device, *subject.package, shape, configuration);
   // Generous, since simulators run this too.
   const auto times = trial::run_steps(*subject.device, programs, plan.steps(), call.arguments(),
                                       std::chrono::minutes(5));
@@ -286,7 +286,7 @@ std::vector<std::vector<Shape>> shapes_by_class(const KernelCheck& check, const 
 // Whether what was checked for the class ran; fails where anything is wrong.
 bool launch_right(const KernelCheck& check, const Subject& subject, detail::KernelState& kernel,
                   const Shape& shape, const Configuration& configuration) {
-  Call call(*subject.device, *subject.package, shape, configuration);
+  CheckedCall call(*subject.device, *subject.package, shape, configuration);
   const std::vector<Argument> given = call.given();
   const std::uint64_t before = kernel.class_launches();
   const Status status = kernel.launch({}, shape, {given.data(), given.size()});
@@ -349,7 +349,7 @@ void check_class_launches(const KernelCheck& check) {
   // No other shape finds one.
   REQUIRE((*kernel)->slot_for(detail::TunerLock::held(), check.tiny).ok());
   const std::uint64_t wanted = test::number_from_environment("IDLETUNE_CLASS_LAUNCHES", 10);
-  Random random(test::number_from_environment("IDLETUNE_KERNEL_SEED", kSeed));
+  Random random(test::number_from_environment("IDLETUNE_KERNEL_SEED", kCheckSeed));
   std::uint64_t launched = 0;
   for (int tries = 0; launched < wanted && tries < 200; ++tries) {
     const Configuration configuration = subject.package->space().sample(random);
@@ -364,7 +364,7 @@ void check_class_launches(const KernelCheck& check) {
 
 void check_class_faults(const KernelCheck& check) {
   constexpr std::size_t kClasses = 12;
-  Random random(test::number_from_environment("IDLETUNE_KERNEL_SEED", kSeed));
+  Random random(test::number_from_environment("IDLETUNE_KERNEL_SEED", kCheckSeed));
   for (const Fault& fault : check.class_faults) {
     CAPTURE(std::string(fault.wrong));
     const Subject subject = open_faulty(check, fault);
@@ -419,7 +419,7 @@ void check_default_configuration(const KernelCheck& check) {
 std::vector<Configuration> configurations_to_check(const Space& space) {
   return covering_configurations(
       space, test::number_from_environment("IDLETUNE_KERNEL_CONFIGURATIONS", kConfigurations),
-      test::number_from_environment("IDLETUNE_KERNEL_SEED", kSeed));
+      test::number_from_environment("IDLETUNE_KERNEL_SEED", kCheckSeed));
 }
 
 void check_random_configurations(const KernelCheck& check) {
@@ -445,7 +445,7 @@ void check_every_value_on_tiny_shape(const KernelCheck& check) {
     return items;
   };
   const auto configurations =
-      covering_configurations(subject.package->space(), 0, kSeed, work_items);
+      covering_configurations(subject.package->space(), 0, kCheckSeed, work_items);
   REQUIRE(!configurations.empty());
   std::vector<Shape> shapes{check.tiny};
   shapes.insert(shapes.end(), check.more_tiny.begin(), check.more_tiny.end());

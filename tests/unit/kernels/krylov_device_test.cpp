@@ -34,8 +34,8 @@ using krylov::StoredPattern;
 using test::add_entry;
 using test::end_row;
 
-constexpr std::uint64_t kSeed = 20261122;
-const std::size_t kGuardElements = guard_elements(16);
+constexpr std::uint64_t kVectorSeed = 20261122;
+const std::size_t kVectorGuardElements = guard_elements(16);
 
 std::string xml_of(const std::string& folder, const std::string& name, bool is_double) {
   return IDLETUNE_SOURCE_FOLDER "/kernels/krylov/" + folder + "/" + name +
@@ -101,9 +101,9 @@ struct Subject {
 };
 
 // The arguments of one call on the device, by name: given ones, the others derived.
-class Call {
+class KrylovCall {
  public:
-  explicit Call(const Subject& subject) : subject_(subject) {}
+  explicit KrylovCall(const Subject& subject) : subject_(subject) {}
 
   template <class T>
   void give(const std::string& name, const std::vector<T>& values) {
@@ -122,12 +122,12 @@ class Call {
       return;
     }
     std::vector<double> before(elements, std::numeric_limits<double>::quiet_NaN());
-    before.insert(before.end(), kGuardElements, kGuard);
+    before.insert(before.end(), kVectorGuardElements, kGuard);
     give_reals(name, before);
   }
   // Fails where the guard is damaged.
   std::vector<double> output(const std::string& name, std::size_t elements) {
-    std::vector<double> values = reals(name, elements + kGuardElements);
+    std::vector<double> values = reals(name, elements + kVectorGuardElements);
     for (std::size_t i = elements; i < values.size(); ++i) CHECK(values[i] == kGuard);
     values.resize(elements);
     return values;
@@ -220,7 +220,7 @@ Shape shape_of(const SparseMatrix& matrix, const StoredPattern& stored) {
   return shape;
 }
 
-struct Product {
+struct KrylovProduct {
   std::string name;
   SparseMatrix matrix;  // its values as the device holds them
   StoredPattern stored;
@@ -228,8 +228,8 @@ struct Product {
   std::vector<double> x, slots, expected, magnitude;
 };
 
-Product product_of(const Named& named, SparseFormat format, bool is_double) {
-  Product product;
+KrylovProduct product_of(const Named& named, SparseFormat format, bool is_double) {
+  KrylovProduct product;
   product.name = named.name;
   product.matrix = named.matrix;
   SparseMatrix& matrix = product.matrix;
@@ -255,13 +255,13 @@ Product product_of(const Named& named, SparseFormat format, bool is_double) {
   return product;
 }
 
-void check_product(const Subject& subject, const Product& product,
+void check_product(const Subject& subject, const KrylovProduct& product,
                    const trial::StepPrograms& programs, const LaunchPlan& plan,
                    const Configuration& configuration) {
   CAPTURE(product.name);
   run_label() = joined("%|%|%", subject.package->name(), product.name,
                        to_text(subject.package->space(), configuration));
-  Call call(subject);
+  KrylovCall call(subject);
   call.give("row_start", product.stored.row_start);
   call.give("slice_start", product.stored.row_start);
   call.give("row_of", product.stored.row);
@@ -297,19 +297,19 @@ std::vector<Configuration> configurations_of(const KernelPackage& package) {
   };
   return covering_configurations(package.space(),
                                  test::number_from_environment("IDLETUNE_KERNEL_CONFIGURATIONS", 0),
-                                 kSeed, cost);
+                                 kVectorSeed, cost);
 }
 
 void check_format(Device& device, SparseFormat format, const std::string& name, bool is_double) {
   const Subject subject{device, open_package(xml_of("spmv", name, is_double)), is_double};
   CAPTURE(subject.package->name());
-  std::vector<Product> products;
+  std::vector<KrylovProduct> products;
   for (const Named& named : small_matrices()) {
     products.push_back(product_of(named, format, is_double));
   }
   const auto reference = trial::compile_reference(device, *subject.package);
   REQUIRE_MESSAGE(reference.ok(), reference.status().to_string());
-  for (const Product& product : products) {
+  for (const KrylovProduct& product : products) {
     const auto plan = subject.package->reference().plan(product.shape);
     REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
     check_product(subject, product, *reference, *plan,
@@ -319,7 +319,7 @@ void check_format(Device& device, SparseFormat format, const std::string& name, 
     CAPTURE(to_text(subject.package->space(), configuration));
     const auto programs = trial::compile_steps(device, *subject.package, configuration);
     REQUIRE_MESSAGE(programs.ok(), programs.status().to_string());
-    for (const Product& product : products) {
+    for (const KrylovProduct& product : products) {
       const auto plan = subject.package->plan(product.shape, configuration);
       REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
       check_product(subject, product, *programs, *plan, configuration);
@@ -352,7 +352,7 @@ void check_vectors(Device& device, const std::string& name, bool is_double) {
                            to_text(subject.package->space(), configuration));
       const std::vector<double> x = numbers(n, 1, is_double);
       std::vector<double> y = numbers(n, 2, is_double);
-      Call call(subject);
+      KrylovCall call(subject);
       call.give_reals("x", x);
       double sum = 0;
       for (std::size_t i = 0; i < n; ++i) sum += x[i] * y[i];
@@ -366,7 +366,7 @@ void check_vectors(Device& device, const std::string& name, bool is_double) {
               4 * (std::sqrt(static_cast<double>(n)) + 4) * roundoff * static_cast<double>(n));
         continue;
       }
-      y.insert(y.end(), kGuardElements, -12345);
+      y.insert(y.end(), kVectorGuardElements, -12345);
       call.give_reals("y", y);
       call.run(*programs, *plan, shape, configuration);
       const std::vector<double> got = call.output("y", n);

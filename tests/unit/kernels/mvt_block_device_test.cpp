@@ -6,7 +6,7 @@ namespace {
 using namespace idletune;
 using namespace idletune::kernel_tests;
 
-Outputs expected_products(const Shape& shape, const Inputs& in) {
+Outputs expected_mvt_block(const Shape& shape, const Inputs& in) {
   const auto n = static_cast<std::size_t>(shape[0]);
   Outputs out;
   for (std::size_t own = 0; own < n; ++own) {
@@ -26,11 +26,11 @@ Outputs expected_products(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{
+const KernelCheck kMvtBlockCheck{
     "mvt_block",
     {{1}, {2}, {31}, {64}, {257}, {1031}},
     {35},
-    expected_products,
+    expected_mvt_block,
     {"x2[own] += sum2", "x2[own] = sum2"},
     {},
     {{"if (own >= n) return;",
@@ -41,5 +41,5 @@ const KernelCheck kCheck{
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("mvt_block", kCheck)
-IDLETUNE_CLASS_FAULT_TEST("mvt_block", kCheck)
+IDLETUNE_KERNEL_TESTS("mvt_block", kMvtBlockCheck)
+IDLETUNE_CLASS_FAULT_TEST("mvt_block", kMvtBlockCheck)

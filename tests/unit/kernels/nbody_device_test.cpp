@@ -36,7 +36,7 @@ Outputs expected_bodies(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{
+const KernelCheck kNbodyCheck{
     "nbody",
     {{1}, {2}, {63}, {64}, {257}, {1031}},
     {37},
@@ -49,5 +49,5 @@ const KernelCheck kCheck{
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("nbody", kCheck)
-IDLETUNE_CLASS_FAULT_TEST("nbody", kCheck)
+IDLETUNE_KERNEL_TESTS("nbody", kNbodyCheck)
+IDLETUNE_CLASS_FAULT_TEST("nbody", kNbodyCheck)

@@ -7,12 +7,13 @@ namespace {
 using namespace idletune;
 using namespace idletune::kernel_tests;
 
-const KernelCheck kCheck{"reduction",
-                         {{1, 1}, {1, 37}, {3, 17}, {2, 1000}, {1, 8191}, {5, 513}, {64, 3}},
-                         {1, 147},
-                         expected_sums,
-                         {"y[row] += partial[0]", "y[row] = partial[0]"}};
+const KernelCheck kReductionCheck{
+    "reduction",
+    {{1, 1}, {1, 37}, {3, 17}, {2, 1000}, {1, 8191}, {5, 513}, {64, 3}},
+    {1, 147},
+    expected_sums,
+    {"y[row] += partial[0]", "y[row] = partial[0]"}};
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("reduction", kCheck)
+IDLETUNE_KERNEL_TESTS("reduction", kReductionCheck)

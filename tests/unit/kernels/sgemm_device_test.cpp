@@ -16,8 +16,8 @@ namespace {
 using namespace idletune;
 using namespace idletune::kernel_tests;
 
-constexpr std::uint64_t kSeed = 20261122;
-constexpr float kGuard = -12344.0f;  // a half, too
+constexpr std::uint64_t kSgemmSeed = 20261122;
+constexpr float kSgemmGuard = -12344.0f;  // a half, too
 
 enum Link : std::int64_t {
   kNone = 0,
@@ -92,7 +92,7 @@ Outputs expected_products(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{
+const KernelCheck kSgemmCheck{
     "sgemm",
     {{1, 1, 1, 1, 0, 0, 0},
      {7, 3, 65, 2, 1, 0, 0},
@@ -154,7 +154,7 @@ struct Placed {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     fill(a, a_values, alpha == 0.0f ? nan : 1.0f, nan, random);
     fill(b, b_values, alpha == 0.0f ? nan : 1.0f, nan, random);
-    fill(c, c_values, beta == 0.0f ? nan : 1.0f, kGuard, random);
+    fill(c, c_values, beta == 0.0f ? nan : 1.0f, kSgemmGuard, random);
     for (std::size_t i = 0; i < size(3); ++i) {
       for (const Placement* p : {&a, &b, &c}) {
         table.push_back(static_cast<std::int64_t>(p->begins[i]));
@@ -310,7 +310,7 @@ void check_anywhere(const std::string& name, ScalarType type, std::size_t step) 
   constexpr int kCallsEach = 10;
   const auto package = open_package(test::kernel_path(name));
   const auto device = open_first_device();
-  Random random(kSeed);
+  Random random(kSgemmSeed);
   std::size_t calls = 0;
   // The same as elsewhere: compiling them takes most of the time.
   const auto configurations = configurations_to_check(package->space());
@@ -341,7 +341,7 @@ void check_anywhere(const std::string& name, ScalarType type, std::size_t step) 
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("sgemm", kCheck)
+IDLETUNE_KERNEL_TESTS("sgemm", kSgemmCheck)
 
 TEST_CASE("every value of sgemm's parameters is right for matrices that lie anywhere") {
   check_anywhere("sgemm", ScalarType::f32, 1);

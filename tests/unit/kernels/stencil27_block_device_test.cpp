@@ -26,12 +26,13 @@ Outputs expected_means(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"stencil27_block",
-                         {{1, 1, 1}, {1, 1, 300}, {3, 300, 1}, {5, 13, 17}, {7, 33, 65}},
-                         {2, 5, 35},
-                         expected_means,
-                         {"line[0] + line[1] + line[2]", "line[0] + 2.0f * line[1]"}};
+const KernelCheck kStencil27BlockCheck{
+    "stencil27_block",
+    {{1, 1, 1}, {1, 1, 300}, {3, 300, 1}, {5, 13, 17}, {7, 33, 65}},
+    {2, 5, 35},
+    expected_means,
+    {"line[0] + line[1] + line[2]", "line[0] + 2.0f * line[1]"}};
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("stencil27_block", kCheck)
+IDLETUNE_KERNEL_TESTS("stencil27_block", kStencil27BlockCheck)

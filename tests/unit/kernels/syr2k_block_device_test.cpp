@@ -6,7 +6,7 @@ namespace {
 using namespace idletune;
 using namespace idletune::kernel_tests;
 
-Outputs expected_update(const Shape& shape, const Inputs& in) {
+Outputs expected_syr2k_block(const Shape& shape, const Inputs& in) {
   const auto n = static_cast<std::size_t>(shape[0]);
   const auto k = static_cast<std::size_t>(shape[1]);
   Outputs out;
@@ -27,12 +27,12 @@ Outputs expected_update(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"syr2k_block",
-                         {{1, 1}, {2, 100}, {33, 1}, {64, 16}, {131, 19}},
-                         {35, 5},
-                         expected_update,
-                         {"b[(size_t)row * k + d]", "a[(size_t)row * k + d]"}};
+const KernelCheck kSyr2kBlockCheck{"syr2k_block",
+                                   {{1, 1}, {2, 100}, {33, 1}, {64, 16}, {131, 19}},
+                                   {35, 5},
+                                   expected_syr2k_block,
+                                   {"b[(size_t)row * k + d]", "a[(size_t)row * k + d]"}};
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("syr2k_block", kCheck)
+IDLETUNE_KERNEL_TESTS("syr2k_block", kSyr2kBlockCheck)

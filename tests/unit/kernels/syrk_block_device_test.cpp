@@ -6,7 +6,7 @@ namespace {
 using namespace idletune;
 using namespace idletune::kernel_tests;
 
-Outputs expected_update(const Shape& shape, const Inputs& in) {
+Outputs expected_syrk_block(const Shape& shape, const Inputs& in) {
   const auto n = static_cast<std::size_t>(shape[0]);
   const auto k = static_cast<std::size_t>(shape[1]);
   Outputs out;
@@ -27,12 +27,12 @@ Outputs expected_update(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"syrk_block",
-                         {{1, 1}, {2, 100}, {33, 1}, {64, 16}, {131, 19}},
-                         {35, 5},
-                         expected_update,
-                         {"a[(size_t)column * k + d]", "a[(size_t)column * k]"}};
+const KernelCheck kSyrkBlockCheck{"syrk_block",
+                                  {{1, 1}, {2, 100}, {33, 1}, {64, 16}, {131, 19}},
+                                  {35, 5},
+                                  expected_syrk_block,
+                                  {"a[(size_t)column * k + d]", "a[(size_t)column * k]"}};
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("syrk_block", kCheck)
+IDLETUNE_KERNEL_TESTS("syrk_block", kSyrkBlockCheck)

@@ -16,13 +16,14 @@ Outputs expected_transpose(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"transpose",
-                         {{1, 1}, {1, 200}, {200, 1}, {7, 5}, {64, 64}, {131, 67}, {257, 300}},
-                         {19, 37},
-                         expected_transpose,
-                         {"out[(size_t)(column + lane) * rows + row]",
-                          "out[(size_t)(column + lane) * rows + (row ^ (rows > 1))]"}};
+const KernelCheck kTransposeCheck{
+    "transpose",
+    {{1, 1}, {1, 200}, {200, 1}, {7, 5}, {64, 64}, {131, 67}, {257, 300}},
+    {19, 37},
+    expected_transpose,
+    {"out[(size_t)(column + lane) * rows + row]",
+     "out[(size_t)(column + lane) * rows + (row ^ (rows > 1))]"}};
 
 }  // namespace
 
-IDLETUNE_KERNEL_TESTS("transpose", kCheck)
+IDLETUNE_KERNEL_TESTS("transpose", kTransposeCheck)

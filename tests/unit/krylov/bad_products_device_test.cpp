@@ -91,7 +91,7 @@ class BadDevice final : public test::ForwardingDevice {
   Bad bad_;
 };
 
-SparseMatrix grid(std::int32_t side) {
+SparseMatrix square_grid(std::int32_t side) {
   SparseMatrix matrix;
   matrix.pattern.columns = side * side;
   for (std::int32_t row = 0; row < side * side; ++row) {
@@ -176,7 +176,7 @@ TEST_CASE("a process with a bad product kernel" * doctest::skip()) {
   SolverOptions options = noting(*notes);
   options.fixed_format = bad.fault != kWrongFormat;
   options.format = bad.format;
-  const SparseMatrix matrix = grid(30);
+  const SparseMatrix matrix = square_grid(30);
   auto solver = Solver::make(device, *subject.queue, matrix, options);
   REQUIRE_MESSAGE(solver.ok(), solver.status().to_string());
   const std::vector<double> b(900, 1.0);
@@ -247,7 +247,7 @@ TEST_CASE("a process that solves one structure after the other" * doctest::skip(
   Agent agent = open_agent(std::getenv("BAD_STATE"));
   const auto notes = open_notes(agent);
   for (std::int32_t side = 10; side < 1000; ++side) {
-    krylov::Solver solver = test::make_solver(subject, grid(side), noting(*notes));
+    krylov::Solver solver = test::make_solver(subject, square_grid(side), noting(*notes));
     const auto rows = static_cast<std::size_t>(side * side);
     const test::Solved solved = test::solve(solver, std::vector<double>(rows, 1.0));
     REQUIRE(agent.flush().ok());
@@ -285,7 +285,7 @@ TEST_CASE("a process that is killed at any moment loses nothing that it was told
     const auto notes = open_notes(agent);
     for (const Acknowledged& each : told) {
       CAPTURE(each.side);
-      krylov::Solver solver = test::make_solver(subject, grid(each.side), noting(*notes));
+      krylov::Solver solver = test::make_solver(subject, square_grid(each.side), noting(*notes));
       // Of another format it begins with CSR, and converts.
       const std::string chosen = text_of(solver.chosen());
       if (std::string(each.chosen).find("CSR") == 0) CHECK(chosen == each.chosen);

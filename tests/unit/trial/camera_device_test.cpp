@@ -36,7 +36,7 @@ std::vector<std::uint8_t> camera_bytes() {
   return *bytes;
 }
 
-std::unique_ptr<Device> first_device() {
+std::unique_ptr<Device> open_first_device() {
   auto device = opencl::open(0);
   REQUIRE_MESSAGE(device.ok(), device.status().to_string());
   return std::move(*device);
@@ -53,7 +53,7 @@ TrialRequest check_of(const Configuration& configuration, std::uint32_t seed) {
 
 // A kernel in an application that tunes nothing, with its buffers.
 struct Camera {
-  Camera() : device(first_device()) {
+  Camera() : device(open_first_device()) {
     AgentOptions options;
     options.read_environment = false;
     options.model = kNoModel;
@@ -124,7 +124,7 @@ class Image {
 }  // namespace
 
 TEST_CASE("bytes, shorts and halves are tried like floats") {
-  auto device = first_device();
+  auto device = open_first_device();
   auto package = KernelPackage::open(camera_bytes(), "camera");
   REQUIRE_MESSAGE(package.ok(), package.status().to_string());
   TrialExecutor executor(*device, *package);
@@ -172,7 +172,7 @@ TEST_CASE("what is no buffer, or too small a one, never reaches the driver") {
   CHECK(camera.refusal_of(0, shared.data()).find("expected a cl_mem") != std::string::npos);
   void* untyped = shared.data();
   CHECK(camera.refusal_of(0, untyped).find("expected a cl_mem") != std::string::npos);
-  auto other = first_device();
+  auto other = open_first_device();
   auto foreign = other->allocate(kPixels);
   REQUIRE(foreign.ok());
   CHECK(camera.refusal_of(0, (*foreign)->argument()).find("another context") != std::string::npos);

@@ -16,16 +16,16 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const Configuration kDefault{1, 1};
-const Shape kShape{64};
-const Shape kOther{128};
+const Configuration kEngineDefault{1, 1};
+const Shape kEngineShape{64};
+const Shape kEngineOther{128};
 
 // The shapes whose candidates were tried, in order of their steps.
 std::vector<Shape> steps_by_shape(const PlayedBoard& board) {
   std::vector<Shape> steps;
   Configuration last;
   for (const TrialRequest& request : board.requested) {
-    if (request.configuration == kDefault || request.stage != TrialStage::compile) continue;
+    if (request.configuration == kEngineDefault || request.stage != TrialStage::compile) continue;
     if (!steps.empty() && request.configuration == last && request.shape == steps.back()) continue;
     last = request.configuration;
     steps.push_back(request.shape);
@@ -40,20 +40,20 @@ std::vector<Shape> steps_by_shape(const PlayedBoard& board) {
 TEST_CASE("the shape with the most kernel time is searched first") {
   const auto board = board_that();
   PlayedEngine engine(*board);
-  REQUIRE(engine.launch(kOther, 10).ok());
-  REQUIRE(engine.launch(kShape, 1000).ok());
+  REQUIRE(engine.launch(kEngineOther, 10).ok());
+  REQUIRE(engine.launch(kEngineShape, 1000).ok());
   while (steps_by_shape(*board).empty()) engine.tune(100ms);
-  CHECK(steps_by_shape(*board).front() == kShape);
+  CHECK(steps_by_shape(*board).front() == kEngineShape);
 }
 
 TEST_CASE("no shape starves while another is searched") {
   const auto board = board_that();
   PlayedEngine engine(*board);
-  REQUIRE(engine.launch(kShape, 300).ok());
-  REQUIRE(engine.launch(kOther, 100).ok());
+  REQUIRE(engine.launch(kEngineShape, 300).ok());
+  REQUIRE(engine.launch(kEngineOther, 100).ok());
   while (steps_by_shape(*board).size() < 100) engine.tune(100ms);
   std::size_t others = 0;
-  for (const Shape& shape : steps_by_shape(*board)) others += shape == kOther;
+  for (const Shape& shape : steps_by_shape(*board)) others += shape == kEngineOther;
   CHECK(others >= 10);
   CHECK(others <= 50);
 }
@@ -61,12 +61,12 @@ TEST_CASE("no shape starves while another is searched") {
 TEST_CASE("nothing is tried for a shape that is not launched any more") {
   const auto board = board_that();
   PlayedEngine engine(*board);
-  REQUIRE(engine.launch(kOther).ok());
-  engine.task(kOther).said_launches = 0;
+  REQUIRE(engine.launch(kEngineOther).ok());
+  engine.task(kEngineOther).said_launches = 0;
   engine.play(100, 50, 1s);
-  for (const Shape& shape : steps_by_shape(*board)) CHECK(shape == kShape);
-  CHECK(engine.explain(kShape).evaluated > 0);
-  CHECK(engine.explain(kOther).evaluated == 0);
+  for (const Shape& shape : steps_by_shape(*board)) CHECK(shape == kEngineShape);
+  CHECK(engine.explain(kEngineShape).evaluated > 0);
+  CHECK(engine.explain(kEngineOther).evaluated == 0);
 }
 
 // --- the promise ---
@@ -74,7 +74,7 @@ TEST_CASE("nothing is tried for a shape that is not launched any more") {
 TEST_CASE("a stage that fits no gap is named with the gap that it needs, also in the status") {
   const auto board = board_that();
   PlayedEngine engine(*board);
-  REQUIRE(engine.launch(kShape, 2000).ok());
+  REQUIRE(engine.launch(kEngineShape, 2000).ok());
   engine.engine->set_longest_gap(1us);
   for (int i = 0; i < 3; ++i) {
     (void)engine.idle(1us);
@@ -133,11 +133,11 @@ TEST_CASE("what wins is launched, and the journal knows it with the default's ti
   REQUIRE(engine.launch().ok());
   engine.tune(10h);
   const Configuration running = engine.task().running();
-  REQUIRE(running != kDefault);
+  REQUIRE(running != kEngineDefault);
   const auto adoption = engine.journal->state().adoption(engine.task().identity.shape_key());
   REQUIRE(adoption.has_value());
   CHECK(adoption->trial.configuration == running);
-  CHECK(adoption->default_time == played(kDefault).run);
+  CHECK(adoption->default_time == played(kEngineDefault).run);
   CHECK(adoption->expected == played(running).run);
   const auto measured = engine.journal->state().measurement(adoption->trial.key());
   REQUIRE(measured.has_value());
@@ -150,18 +150,20 @@ TEST_CASE("what wins is launched, and the journal knows it with the default's ti
 
 TEST_CASE("what wins by less than the margin is not adopted") {
   const auto board = board_that([](const Configuration& configuration) {
-    return RecordedTrial{TrialStatus::correct, configuration == kDefault ? 4000us : 3900us, 1ms};
+    return RecordedTrial{TrialStatus::correct, configuration == kEngineDefault ? 4000us : 3900us,
+                         1ms};
   });
   PlayedEngine engine(*board);
   REQUIRE(engine.launch().ok());
   engine.tune(10h);
   CHECK(engine.explain().evaluated == 255);
-  CHECK(engine.task().running() == kDefault);
+  CHECK(engine.task().running() == kEngineDefault);
 }
 
 TEST_CASE("a rejection names the pairs that decided it") {
   const auto board = board_that([](const Configuration& configuration) {
-    return RecordedTrial{TrialStatus::correct, configuration == kDefault ? 4000us : 3950us, 1ms};
+    return RecordedTrial{TrialStatus::correct, configuration == kEngineDefault ? 4000us : 3950us,
+                         1ms};
   });
   idletune::test::Messages said;
   AgentOptions options;
@@ -179,14 +181,14 @@ TEST_CASE("what fails at any stage is counted and not adopted") {
                                     TrialStatus::runtime, TrialStatus::correctness}) {
     const auto board = board_that([&](const Configuration& configuration) {
       RecordedTrial trial = played(configuration);
-      if (configuration != kDefault) trial.status = failure;
+      if (configuration != kEngineDefault) trial.status = failure;
       return trial;
     });
     PlayedEngine engine(*board);
     REQUIRE(engine.launch().ok());
     engine.tune(10h);
     CHECK(engine.explain().rejected == 255);
-    CHECK(engine.task().running() == kDefault);
+    CHECK(engine.task().running() == kEngineDefault);
     CHECK(engine.journal->state().adoption_count() == 0);
     CHECK(engine.journal->state().dangers().quarantine_count() == 0);
   }
@@ -195,7 +197,7 @@ TEST_CASE("what fails at any stage is counted and not adopted") {
 TEST_CASE("where the default itself fails nothing is compared with it, and that is why") {
   const auto board = board_that([&](const Configuration& configuration) {
     RecordedTrial trial = played(configuration);
-    if (configuration == kDefault) trial.status = TrialStatus::constraints;
+    if (configuration == kEngineDefault) trial.status = TrialStatus::constraints;
     return trial;
   });
   PlayedEngine engine(*board);
@@ -214,7 +216,7 @@ TEST_CASE("what does not build for launches leaves the default in place, and tun
   };
   engine.tune(10h);
   CHECK(engine.explain().evaluated == 255);
-  CHECK(engine.task().running() == kDefault);
+  CHECK(engine.task().running() == kEngineDefault);
   CHECK(engine.journal->state().adoption_count() == 0);
 }
 
@@ -222,20 +224,20 @@ TEST_CASE("what becomes slower than the default is measured again and demoted") 
   bool throttled = false;
   const auto board = board_that([&](const Configuration& configuration) {
     RecordedTrial trial = played(configuration);
-    if (throttled && configuration != kDefault) trial.run *= 10;
+    if (throttled && configuration != kEngineDefault) trial.run *= 10;
     return trial;
   });
   PlayedEngine engine(*board);
   REQUIRE(engine.launch().ok());
   engine.tune(10h);
-  REQUIRE(engine.task().running() != kDefault);
+  REQUIRE(engine.task().running() != kEngineDefault);
   throttled = true;
   engine.play(10, 100, 1s);
-  CHECK(engine.task().running() == kDefault);
+  CHECK(engine.task().running() == kEngineDefault);
   CHECK(engine.journal->state().adoption_count() == 0);
   const Nanoseconds before = board->clock.now();
   REQUIRE(engine.launch().ok());
-  CHECK(board->clock.now() - before == played(kDefault).run + PlayedBoard::kLaunchOverhead);
+  CHECK(board->clock.now() - before == played(kEngineDefault).run + PlayedBoard::kLaunchOverhead);
 }
 
 TEST_CASE("a clock that slows everything down demotes nothing") {
@@ -249,13 +251,13 @@ TEST_CASE("a clock that slows everything down demotes nothing") {
   REQUIRE(engine.launch().ok());
   engine.tune(10h);
   const Configuration adopted = engine.task().running();
-  REQUIRE(adopted != kDefault);
+  REQUIRE(adopted != kEngineDefault);
   factor = 5;
   engine.play(10, 100, 1s);
   CHECK(engine.task().running() == adopted);
   CHECK(engine.journal->state().adoption_count() == 1);
   // Both were measured anew, side by side.
-  CHECK(engine.task().default_time == 5 * played(kDefault).run);
+  CHECK(engine.task().default_time == 5 * played(kEngineDefault).run);
 }
 
 TEST_CASE("what the driver refuses to launch is demoted, and the default was launched instead") {
@@ -271,11 +273,11 @@ TEST_CASE("what the driver refuses to launch is demoted, and the default was lau
   PlayedEngine engine(*board);
   REQUIRE(engine.launch().ok());
   engine.tune(10h);
-  REQUIRE(engine.task().running() != kDefault);
+  REQUIRE(engine.task().running() != kEngineDefault);
   refuses = true;
   CHECK(engine.launch().ok());
   engine.idle(1ms);
-  CHECK(engine.task().running() == kDefault);
+  CHECK(engine.task().running() == kEngineDefault);
   CHECK(engine.journal->state().adoption_count() == 0);
 }
 
@@ -392,7 +394,7 @@ TEST_CASE("a model that comes amid a trial waits for its end, then its pick is t
     engine.engine->use_model(model_saying(8, 8));
     while (engine.explain().evaluated == evaluated) engine.tune(1ms);
     // The step that was under way ended as itself.
-    bool concluded = under_trial == kDefault;
+    bool concluded = under_trial == kEngineDefault;
     engine.journal->state().for_each_measurement([&](const journal::Measurement& measurement) {
       concluded = concluded || measurement.trial.configuration == under_trial;
     });
