@@ -133,7 +133,7 @@ Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& 
                              arguments, options, watched ? &profiles : nullptr, begun);
   }
   if (status.ok()) {
-    if (watched && post(slot.tickets, profiles, &variant)) slot.took_sample();
+    if (watched && post(slot.tickets, profiles, &variant)) slot.took_sample(variant);
     return status;
   }
   if (watched) discard(device_, profiles);

@@ -174,8 +174,10 @@ struct alignas(64) ShapeSlot {
   void time_launches() { eager_samples.store(kEagerSamples, std::memory_order_relaxed); }
 
   // --- launches ---
-  void took_sample() {
-    if (eager_samples.load(std::memory_order_relaxed) > 0) {
+  // What races with `current` takes none of its samples.
+  void took_sample(const Variant& of) {
+    if (&of == current.load(std::memory_order_relaxed) &&
+        eager_samples.load(std::memory_order_relaxed) > 0) {
       eager_samples.fetch_sub(1, std::memory_order_relaxed);
     }
   }

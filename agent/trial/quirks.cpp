@@ -11,13 +11,6 @@ namespace {
 
 constexpr std::size_t kMaxWordBytes = 512;
 
-// Patterns whose source is public; others belong into a file of the user's.
-constexpr std::string_view kBuiltinText =
-    // Apple's OpenCL on its CPUs dies of work-groups of more than one item in kernels with
-    // barriers, which are the ones with local memory; see also Kernel Tuner's pull request 38.
-    "platform=\"Apple\" name=\"CPU\": local_memory_bytes > 0, work_group_size > 1: "
-    "barriers need groups of one (CNugteren/CLTune/issues/54)\n";
-
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 bool is_name_character(char c) {
@@ -183,12 +176,6 @@ std::string_view without_comment(std::string_view line) {
 }
 
 }  // namespace
-
-QuirkTable QuirkTable::builtin() {
-  QuirkTable table;
-  (void)table.add_text(kBuiltinText, "built-in quirks");  // a constant, read by the tests
-  return table;
-}
 
 Status QuirkTable::add_text(std::string_view text, std::string_view origin) {
   std::string added;

@@ -26,7 +26,7 @@ struct QuirkSubject {
 // A list of patterns. A plain value.
 //
 // Text form, one pattern a line, '#' starts a comment (not inside quotes):
-//   platform="Apple" name="CPU": local_memory_bytes > 0, work_group_size > 1: crashes, see ...
+//   platform="ARM" name="Mali-T6": local_memory_bytes > 0, work_group_size > 128: crashes, see ...
 // Keys backend, platform, name, vendor, driver (parts of what DeviceInfo says, case-sensitive) and
 // kernel (its whole name), each at most once; comparisons are NAME < <= == != >= > INTEGER,
 // separated by commas, and must all hold; the third part is the reason (where it is documented and
@@ -36,8 +36,6 @@ class QuirkTable {
   static constexpr std::size_t kMaxTextBytes = std::size_t{64} * 1024;
   static constexpr std::size_t kMaxQuirks = 1024;
 
-  // The patterns that ship with the library.
-  static QuirkTable builtin();
   // Adds the patterns of `text`; all or none. Error: invalid_argument naming `origin`, the line and
   // what was expected there; no_space past kMaxQuirks.
   Status add_text(std::string_view text, std::string_view origin);

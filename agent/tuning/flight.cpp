@@ -21,6 +21,17 @@ bool killed_by_others(const TrialOutcome& outcome) {
   return outcome.ambiguous && !runs_configuration(outcome.stage);
 }
 
+// Who ran it may have been frozen. For how long it was awake nobody knows: no longer than its runs
+// may take.
+void leave_out_frozen(const TrialRequest& request, TrialOutcome& outcome) {
+  if (request.deadline.count() == 0) return;
+  constexpr std::uint32_t kUntimed = 3;  // runs: of the reference, to warm up, of a setup
+  const Nanoseconds awake = std::min(outcome.wall, request.deadline * (kUntimed + request.repeats));
+  outcome.frozen += outcome.wall - awake;
+  outcome.wall = awake;
+  outcome.device = std::min(outcome.device, awake);
+}
+
 }  // namespace
 
 bool Flight::ensure_runner(KernelTask& kernel) {
@@ -370,6 +381,7 @@ std::optional<StageInFlight> Flight::landed(Nanoseconds wait, TrialOutcome& outc
   std::optional<StageInFlight> stage = std::move(in_flight_);
   in_flight_.reset();
   if (outcome.wall.count() == 0) outcome.wall = now() - stage->started();
+  leave_out_frozen(stage->request(), outcome);
   learn_from(task, *stage, outcome);
   return stage;
 }
@@ -380,10 +392,8 @@ void Flight::charge_unended() {
   const TrialRequest& request = in_flight_->request();
   TrialOutcome so_far;
   so_far.stage = request.stage;
-  // For how much of that it was awake nobody knows: no longer than its deadline.
-  const Nanoseconds elapsed = now() - in_flight_->started();
-  so_far.wall = std::min(elapsed, request.deadline);
-  so_far.frozen = elapsed - so_far.wall;
+  so_far.wall = now() - in_flight_->started();
+  leave_out_frozen(request, so_far);
   if (request.stage != TrialStage::compile) so_far.device = so_far.wall;
   const Nanoseconds interference = in_flight_->interference(so_far, kernels_);
   so_far.wall = std::min(so_far.wall, core_.predict(task, request));

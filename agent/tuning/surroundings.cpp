@@ -13,7 +13,7 @@ namespace idletune::detail {
 namespace {
 
 QuirkTable quirks_of(const AgentOptions& options) {
-  QuirkTable quirks = QuirkTable::builtin();
+  QuirkTable quirks;
   if (options.quirks.empty()) return quirks;
   const Status added = quirks.add_file(options.quirks);
   if (!added.ok() && options.log != nullptr && options.log_level >= 1) {

@@ -11,6 +11,12 @@ namespace idletune::lives {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
+namespace {
+
+double in_seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
+
+}  // namespace
+
 // --- the runner ---
 
 std::unique_ptr<TrialRunner> Simulation::make_runner() {
@@ -50,7 +56,11 @@ void Simulation::fly(const TrialRequest& request) {
     return die(plans_.death_at_stage);
   if (plans_.stages_to_freezing > 0 && --plans_.stages_to_freezing == 0) {
     time_->freeze(std::chrono::seconds(plans_.freezing_seconds));
-    if (!world_.isolated) bill_.frozen += plans_.freezing_seconds;
+    // Runs that have deadlines did not take longer: of the reference, to warm up, of a setup, timed.
+    double awake = plans_.freezing_seconds;
+    const double longest = in_seconds(request.deadline) * (3 + request.repeats);
+    if (longest > 0) awake = std::min(awake, longest);
+    if (!world_.isolated) bill_.frozen += awake;
   }
   if (world_.isolated || c <= 0 || !runs_configuration(request.stage)) return;
   // In our own process.
@@ -376,7 +386,6 @@ void Simulation::check_launch(int c, int s, Runs runs) {
 }
 
 void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
-  const auto in_seconds = [](Nanoseconds t) { return static_cast<double>(t.count()) * 1e-9; };
   const Nanoseconds waited = wait_for_stage();
   const double actual = in_seconds(time), standard = in_seconds(at_speed(world_.time(0, s)));
   // Two threads that wait for the same stage lose that time once.

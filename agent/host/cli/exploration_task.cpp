@@ -25,7 +25,6 @@ HelperTrialsOptions helper_options(const ExploreArguments& arguments) {
   options.cuda_library = environment_cuda_library();
   options.nvrtc_library = environment_nvrtc_library();
   options.executor.scratch_limit_bytes = arguments.scratch_mib << 20;
-  options.quirks = QuirkTable::builtin();
   if (!arguments.quirks.empty()) must(options.quirks.add_file(arguments.quirks));
   return options;
 }
