@@ -78,3 +78,17 @@ TEST_CASE("candidates race with their turns, and the last one takes the place of
   CHECK(s.slot.racers[0].load() == nullptr);
   CHECK(s.variants.has_retired());
 }
+
+TEST_CASE("what races takes none of the samples that what was adopted is owed") {
+  Slot s;
+  s.variants.publish(std::make_unique<Variant>());
+  const std::int32_t owed = s.slot.eager_samples.load();
+  REQUIRE(owed > 0);
+  auto racer = std::make_unique<Variant>();
+  const Variant& racing = *racer;
+  s.variants.offer(std::move(racer));
+  s.slot.took_sample(racing);
+  CHECK(s.slot.eager_samples.load() == owed);
+  s.slot.took_sample(*s.variants.adopted());
+  CHECK(s.slot.eager_samples.load() == owed - 1);
+}

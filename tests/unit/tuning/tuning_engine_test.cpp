@@ -283,6 +283,30 @@ TEST_CASE("what the driver refuses to launch is demoted, and the default was lau
 
 // --- the ledger ---
 
+TEST_CASE("a stage that was frozen is charged for no longer than its runs may take") {
+  AgentOptions options;
+  options.idle_cost = 1;
+  options.compile_cost = 0;
+  options.overhead_limit = 1;
+  options.run_deadline = 2s;
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+  double allowed = 0;
+  board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+    if (!runs_configuration(request.stage) || allowed > 0) return;
+    outcome.wall += 4000s;
+    const auto runs = static_cast<double>(3 + request.repeats);
+    allowed = runs * std::chrono::duration<double>(request.deadline).count();
+  };
+  REQUIRE(engine.launch({64}, 5000).ok());
+  for (int i = 0; i < 50 && allowed == 0; ++i) engine.idle_through(100ms);
+  REQUIRE(allowed > 0);
+  engine.idle_through(5000s);
+  const double charged = engine.engine->status().charged_seconds;
+  CHECK(charged >= 0.99 * allowed);
+  CHECK(charged < allowed + 1);
+}
+
 TEST_CASE("every stage of idle time is charged when it ends, compiling and running each as said") {
   AgentOptions options;
   options.idle_cost = 0.5;
