@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "models/forest/forest.hpp"
-#include "models/forest/nearest_neighbors.hpp"
 #include "models/forest/sliced_rows.hpp"
-#include "models/predict/kernel_machine.hpp"
-#include "models/predict/perceptron.hpp"
+#include "models/host/learners/kernel_machine.hpp"
+#include "models/host/learners/nearest_neighbors.hpp"
+#include "models/host/learners/perceptron.hpp"
 #include "tests/unit/forest/sound_forest.hpp"
 
 namespace {

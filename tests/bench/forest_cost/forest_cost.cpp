@@ -11,9 +11,9 @@
 
 #include "models/core/random.hpp"
 #include "models/forest/forest.hpp"
-#include "models/forest/nearest_neighbors.hpp"
 #include "models/forest/sliced_rows.hpp"
-#include "models/forest/tree_learners.hpp"
+#include "models/host/learners/nearest_neighbors.hpp"
+#include "models/host/learners/tree_learners.hpp"
 #include "tests/bench/processor_cost.hpp"
 
 using namespace idletune;

@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
-#include "models/forest/nearest_neighbors.hpp"
-#include "models/forest/tree_learners.hpp"
+#include "models/host/learners/nearest_neighbors.hpp"
+#include "models/host/learners/tree_learners.hpp"
 #include "tests/unit/forest/golden_file.hpp"
 #include "tests/unit/repeats.hpp"
 

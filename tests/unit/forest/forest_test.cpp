@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "models/core/random.hpp"
-#include "models/forest/tree_learners.hpp"
+#include "models/host/learners/tree_learners.hpp"
 #include "tests/unit/forest/golden_file.hpp"
 #include "tests/unit/forest/sound_forest.hpp"
 

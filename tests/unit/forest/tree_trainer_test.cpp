@@ -7,9 +7,9 @@
 
 #include <doctest/doctest.h>
 
-#include "models/forest/tree_learners.hpp"
 #include "models/forest/tree_trainer.hpp"
 #include "models/forest/tree_view.hpp"
+#include "models/host/learners/tree_learners.hpp"
 
 using namespace idletune;
 using namespace idletune::learners;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "agent/host/lab/learners/sparse_as_published.hpp"
-#include "models/forest/tree_learners.hpp"
 #include "models/host/history/history_builder.hpp"
+#include "models/host/learners/tree_learners.hpp"
 #include "tests/unit/learn/made_products.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <idletune/result.hpp>
 
 #include "models/forest/dataset.hpp"
-#include "models/predict/input_coding.hpp"
+#include "models/host/learners/input_coding.hpp"
 
 namespace idletune::learners {
 

@@ -4,8 +4,8 @@
 
 #include "agent/host/lab/learners/perceptron_training.hpp"
 #include "agent/host/lab/learners/support_vectors.hpp"
-#include "models/forest/nearest_neighbors.hpp"
-#include "models/forest/tree_learners.hpp"
+#include "models/host/learners/nearest_neighbors.hpp"
+#include "models/host/learners/tree_learners.hpp"
 
 namespace idletune::learners {
 

@@ -8,7 +8,7 @@
 #include <idletune/result.hpp>
 
 #include "models/forest/learner.hpp"
-#include "models/predict/perceptron.hpp"
+#include "models/host/learners/perceptron.hpp"
 
 namespace idletune::learners {
 

@@ -7,7 +7,7 @@
 #include <idletune/result.hpp>
 
 #include "models/forest/learner.hpp"
-#include "models/predict/kernel_machine.hpp"
+#include "models/host/learners/kernel_machine.hpp"
 
 namespace idletune::learners {
 

@@ -7,8 +7,8 @@
 #include "agent/host/lab/learners/support_vectors.hpp"
 #include "agent/host/lab/verbs/lab_verbs.hpp"
 #include "agent/host/lab/verbs/published_tables.hpp"
-#include "models/forest/nearest_neighbors.hpp"
-#include "models/forest/tree_learners.hpp"
+#include "models/host/learners/nearest_neighbors.hpp"
+#include "models/host/learners/tree_learners.hpp"
 
 namespace idletune::cli {
 namespace {

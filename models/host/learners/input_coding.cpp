@@ -1,4 +1,4 @@
-#include "models/predict/input_coding.hpp"
+#include "models/host/learners/input_coding.hpp"
 
 #include <cmath>
 #include <string>

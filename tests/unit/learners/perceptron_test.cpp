@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/predict/perceptron.hpp"
+#include "models/host/learners/perceptron.hpp"
 
 using namespace idletune;
 using namespace idletune::learners;

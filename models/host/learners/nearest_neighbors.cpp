@@ -1,4 +1,4 @@
-#include "models/forest/nearest_neighbors.hpp"
+#include "models/host/learners/nearest_neighbors.hpp"
 
 #include <algorithm>
 #include <cmath>

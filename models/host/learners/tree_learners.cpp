@@ -1,4 +1,4 @@
-#include "models/forest/tree_learners.hpp"
+#include "models/host/learners/tree_learners.hpp"
 
 #include <utility>
 

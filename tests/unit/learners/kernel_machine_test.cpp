@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/predict/kernel_machine.hpp"
+#include "models/host/learners/kernel_machine.hpp"
 
 using namespace idletune;
 using namespace idletune::learners;

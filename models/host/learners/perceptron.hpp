@@ -9,7 +9,7 @@
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
 
-#include "models/predict/input_coding.hpp"
+#include "models/host/learners/input_coding.hpp"
 
 namespace idletune::learners {
 

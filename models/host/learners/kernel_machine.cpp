@@ -1,4 +1,4 @@
-#include "models/predict/kernel_machine.hpp"
+#include "models/host/learners/kernel_machine.hpp"
 
 #include <cmath>
 #include <string>

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/forest/nearest_neighbors.hpp"
+#include "models/host/learners/nearest_neighbors.hpp"
 
 using namespace idletune;
 using namespace idletune::learners;

@@ -1,4 +1,4 @@
-#include "models/predict/perceptron.hpp"
+#include "models/host/learners/perceptron.hpp"
 
 #include <cmath>
 #include <string>
