@@ -103,7 +103,7 @@ void EngineExplanation::explain_verdict(const ShapeTask& task, Explanation& text
     text.reason = task.kernel.device->ended_why();
   } else if (!task.kernel.runner_status.ok()) {
     text.reason = task.kernel.runner_status.message();
-  } else if (!task.postponed.empty() && core_.now() < task.rests_until) {
+  } else if (core_.now() < task.rests_until) {
     text.verdict = Verdict::wait;
     text.reason = "The last steps came to nothing; they are made again after a pause.";
   } else if (task.exhausted) {

@@ -83,7 +83,6 @@ void Knowledge::begin_anew(ShapeTask& task) {
   task.search = ShapeSearch(subject_of(*task.kernel.state, task.slot), task.kernel.model);
   task.search.estimates().adopt_compile(task.kernel.compile_estimates);
   task.default_time = task.reference_run = Nanoseconds{0};
-  task.baseline_failures = 0;
   task.baseline_failed = task.exhausted = false;
   task.kernel.contents.forget();
   recall(task);

@@ -14,8 +14,6 @@
 namespace idletune::detail {
 namespace {
 
-constexpr std::uint32_t kBaselineTries = 3;
-
 std::string percent(double share) {
   const auto tenths = std::llround(share * 1000);
   return joined("%.% %", tenths / 10, tenths % 10);
@@ -83,16 +81,16 @@ void Steps::follow_clock(ShapeTask& task, StepResult& result) {
 
 void Steps::baseline_ended(ShapeTask& task, const StepResult& result) {
   if (!result.timed()) {
-    // A helper that could not start, or a device that was busy, says nothing of the default.
-    ++task.baseline_failures;
-    task.baseline_failed =
-        result.status != TrialStatus::runtime || task.baseline_failures >= kBaselineTries;
+    // A helper that could not start, or memory that was short, says nothing of the default.
+    task.baseline_failed = result.status != TrialStatus::runtime;
     task.baseline_failure = joined("The default configuration failed (%): %",
                                    trial_status_name(result.status), result.message);
     tell(options_, 1, "%: %", task.kernel.state->name(), task.baseline_failure);
+    pause(task);
     if (result.status == TrialStatus::constraints) knowledge_.drop_capture(task);
     return;
   }
+  task.inconclusive = 0;
   task.default_time = result.time;
   task.timed_alike = task.variants.adopted() == nullptr;
   if (task.timed_alike) task.running_time = result.time;
@@ -113,16 +111,19 @@ void Steps::end_trial(ShapeTask& task, const StepResult& result, JournaledTrial&
   postpone(task, result);
 }
 
-// A pause follows where that happens again and again: memory is short, say.
 void Steps::postpone(ShapeTask& task, const StepResult& result) {
-  constexpr std::uint32_t kAtOnce = 2;
   tell(options_, 1, "%: a step came to nothing: %", task.kernel.state->name(), result.message);
   (void)knowledge_.notice_capture(task);
-  if (++task.inconclusive > kAtOnce) {
-    const std::uint32_t doublings = std::min(task.inconclusive - kAtOnce - 1, 8u);
-    task.rests_until = now() + std::chrono::seconds(1 << doublings);
-  }
+  pause(task);
   make_again(task, result.proposal);
+}
+
+// Where steps come to nothing again and again: memory is short, say.
+void Steps::pause(ShapeTask& task) const {
+  constexpr std::uint32_t kAtOnce = 2;
+  if (++task.inconclusive <= kAtOnce) return;
+  const std::uint32_t doublings = std::min(task.inconclusive - kAtOnce - 1, 8u);
+  task.rests_until = now() + std::chrono::seconds(1 << doublings);
 }
 
 // A suspect waits for another retry, or until it is acquitted elsewhere.

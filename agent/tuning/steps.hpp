@@ -61,6 +61,7 @@ class Steps : EnginePart {
   void reference_ran(ShapeTask& task, const TrialOutcome& outcome);
   void make_again(ShapeTask& task, const Proposal& proposal);
   void postpone(ShapeTask& task, const StepResult& result);
+  void pause(ShapeTask& task) const;
   void conclude(ShapeTask& task, const StepResult& result, JournaledTrial& journaled,
                 std::unique_ptr<Variant> built);
   // Not by somebody else's doing.

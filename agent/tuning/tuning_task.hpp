@@ -105,7 +105,6 @@ struct ShapeTask {
   std::uint32_t misses = 0;         // gaps in a row that were too short for a stage never seen yet
   Blocker blocker = Blocker::none;  // when it was looked at last
   Nanoseconds gap_needed{0};        // by the stage that did not fit, while `blocker` is gap
-  std::uint32_t baseline_failures = 0;
   std::string baseline_failure;
   bool baseline_failed = false;  // for good
   bool exhausted = false;

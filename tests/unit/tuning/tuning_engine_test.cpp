@@ -444,23 +444,25 @@ TEST_CASE("a model that goes takes nothing away that was measured") {
   CHECK(engine.task().running() == running);
 }
 
-TEST_CASE("a default that could not be tried is tried again, but not for ever") {
-  for (const int failures : {2, 3}) {
-    CAPTURE(failures);
-    const auto board = board_that();
-    PlayedEngine engine(*board);
-    int left = failures;
-    board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
-      if (request.stage != TrialStage::compile || left == 0) return;
-      --left;
-      outcome.status = TrialStatus::runtime;
-      outcome.message = "the helper did not start";
-    };
-    REQUIRE(engine.launch({64}, 5000).ok());
-    engine.task().said_launches = 1e7;
-    engine.play(20, 50, 1s);
-    CHECK((engine.explain().evaluated > 0) == (failures < 3));
+TEST_CASE("a default that could not be tried is tried again after pauses, and never given up") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  int tries = 0;
+  board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+    if (request.stage != TrialStage::compile || ++tries > 8) return;
+    outcome.status = TrialStatus::runtime;
+    outcome.message = "out of memory";
+  };
+  REQUIRE(engine.launch().ok());
+  engine.tune(500ms);
+  CHECK(tries == 3);
+  CHECK(engine.explain().verdict == Verdict::wait);
+  CHECK(engine.explain().reason.find("after a pause") != std::string::npos);
+  for (int i = 0; i < 100; ++i) {  // 1 s, 2 s, 4 s ... 32 s
+    engine.tune(10h);
+    board->clock.advance(1s);
   }
+  CHECK(engine.explain().evaluated == 255);
 }
 
 TEST_CASE("a default that is wrong is not tried again") {
