@@ -86,7 +86,7 @@ void Steps::baseline_ended(ShapeTask& task, const StepResult& result) {
     task.baseline_failure = joined("The default configuration failed (%): %",
                                    trial_status_name(result.status), result.message);
     tell(options_, 1, "%: %", task.kernel.state->name(), task.baseline_failure);
-    pause(task);
+    if (!task.baseline_failed) pause(task);
     if (result.status == TrialStatus::constraints) knowledge_.drop_capture(task);
     return;
   }
