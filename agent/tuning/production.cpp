@@ -150,9 +150,18 @@ void Production::withdraw_racers(ShapeTask& task) {
 }
 
 // What runs for its class takes turns with the default until a few launches of each tell which one
-// stays.
+// stays; again after ever more launches, since the clock may have changed between these few.
 void Production::judge_class(ShapeTask& task) {
-  if (task.race != nullptr || !task.runs_for_class() || task.slot.class_is_kept()) return;
+  if (task.race != nullptr || !task.runs_for_class()) return;
+  if (task.slot.class_is_kept()) {
+    const bool compares =
+        task.kernel.state->classes().compares(task.kernel.state->profiling_available());
+    if (task.duel_at == 0 || task.launches() < task.duel_at || !compares) return;
+    task.of_class.clear();
+    task.production.clear();
+    task.slot.keep_class(false);
+    task.slot.time_launches();
+  }
   const Variant& variant = task.slot.of_class;
   grant(task, accounts_.ledger().allowance().count() > 0);
   const TurnTimes times(task.of_class, task.production);
@@ -162,6 +171,7 @@ void Production::judge_class(ShapeTask& task) {
   if (!times.tell()) return;
   if (times.loss() <= 0) {
     task.slot.keep_class(true);
+    task.defer_duel();
   } else {
     task.of_class.clear();
     task.kernel.state->classes().lost(task.slot, variant.configuration);
@@ -370,10 +380,8 @@ void Production::watch_production(ShapeTask& task) {
 // launches. `loses`: what runs seems to.
 void Production::begin_duel(ShapeTask& task, bool loses) {
   constexpr double kSlowdown = 0.5;  // of two, neither of which is known to be the slower one
-  constexpr std::uint64_t kFactor = 4, kFurthest = std::uint64_t{1} << 40;
   const bool known = !loses && task.duel_at > 0;
-  task.duel_interval = std::min(task.duel_interval * kFactor, kFurthest);
-  task.duel_at = task.launches() + task.duel_interval;
+  task.defer_duel();
   Result<std::unique_ptr<Variant>> rival =
       task.kernel.state->build(task.slot, task.slot.fallback.configuration, Selection::fallback);
   if (!rival.ok() || !(*rival)->plan.setup().empty()) {

@@ -9,7 +9,6 @@
 
 namespace idletune::detail {
 namespace {
-constexpr std::uint64_t kFirstDuel = 128;  // launches
 constexpr journal::Serial kNotYet = UINT64_MAX;
 }  // namespace
 
@@ -20,9 +19,9 @@ void Publisher::adopt(ShapeTask& task, const Install& install, std::unique_ptr<V
   if (!install.recalled) task.adopted_by = kNotYet;
   publish(task, std::move(variant), evidence.as_now(install.at_first), install.setup);
   task.timed_alike = install.timed_alike;
-  task.duel_interval = kFirstDuel;
+  task.duel_interval = ShapeTask::kFirstDuel;
   const bool known = !install.recalled && install.timed_alike;
-  task.duel_at = known ? task.launches() + kFirstDuel : 0;
+  task.duel_at = known ? task.launches() + task.duel_interval : 0;
   // Recalled once more while it was built, or acquitted meanwhile and compared with nothing.
   const bool again = task.recalled && task.recalled->configuration == install.configuration;
   if (again || !install.recalled) task.recalled.reset();

@@ -128,9 +128,15 @@ struct ShapeTask {
   Nanoseconds charged{0};
   std::uint32_t leases = 0;  // TaskLease
   std::vector<Unproven> unproven;
-  // The launch from which on what was adopted is compared with the default in launches (0: by what
-  // clock the default was timed nobody knows), and how many were let pass.
-  std::uint64_t duel_at = 0, duel_interval = 0;
+  // The launch from which on what runs, adopted or for its class, is compared with the default in
+  // launches (0: by what clock the default was timed nobody knows), and how many were let pass.
+  static constexpr std::uint64_t kFirstDuel = 128;
+  std::uint64_t duel_at = 0, duel_interval = kFirstDuel / 4;
+  void defer_duel() {
+    constexpr std::uint64_t kFurthest = std::uint64_t{1} << 40;
+    duel_interval = std::min(duel_interval * 4, kFurthest);
+    duel_at = launches() + duel_interval;
+  }
 
   // The configuration may not be tried again for some launches, four times as many each time. How
   // often it lost.

@@ -255,3 +255,28 @@ TEST_CASE("Without a slot a class's variant runs where launches say that it is f
     if (!faster) CHECK(frames(10) == 0);
   }
 }
+
+TEST_CASE(
+    "What is kept for its class takes turns with the default again, and ends where it loses") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  tune(engine);
+  const Configuration tuned = engine.explain(kShape).running;
+  bool faster = true;
+  board->device.launch_script = [&](const std::string& compiled) -> Result<Nanoseconds> {
+    const bool is_tuned = compiled.find("A=" + std::to_string(tuned[0])) != std::string::npos;
+    return Nanoseconds(is_tuned != faster ? 1ms : 500us);
+  };
+  const auto frames = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      REQUIRE(engine.launch(kOther, 10).ok());
+      (void)engine.idle(0ns);
+      board->clock.advance(16ms);
+    }
+  };
+  frames(20);
+  CHECK(engine.explain(kOther).running == tuned);
+  faster = false;
+  frames(80);  // 128 and 512 launches after it was kept
+  CHECK(engine.explain(kOther).selection == Selection::fallback);
+}
