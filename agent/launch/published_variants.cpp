@@ -40,6 +40,11 @@ std::size_t PublishedVariants::place_of(const Variant* variant) const {
   return i;
 }
 
+void PublishedVariants::look_at_retired(Nanoseconds now) const {
+  const Variant* variant = retired_.get();
+  for (; variant != nullptr; variant = variant->retired_before.get()) variant->proof.look(now);
+}
+
 void PublishedVariants::reclaim() {
   if (!retired_ || !quiescence_ || !quiescence_->reached(lanes_)) return;
   // Tickets name the variant they were drawn for.

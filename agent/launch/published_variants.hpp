@@ -41,6 +41,8 @@ class PublishedVariants {
   // taken.
   void reclaim();
   bool has_retired() const { return retired_ != nullptr; }
+  // Launches of theirs that were to kill have done so after a while.
+  void look_at_retired(Nanoseconds now) const;
 
  private:
   ShapeSlot& slot_;

@@ -173,6 +173,7 @@ void TuningEngine::housekeeping() {
       core_.accounts_.credit_launches(*task, core_.now());
       production_.watch_production(*task);
       publisher_.allow_setup(*task);
+      task->variants.look_at_retired(core_.now());
       if (!flight_.device_is_used(*kernel)) task->variants.reclaim();
       if (std::exchange(task->shelve_due, false)) steps_.shelve_trial(*task);
     }
