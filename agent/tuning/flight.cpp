@@ -103,36 +103,41 @@ Flight::Next Flight::start_stage(ShapeTask& task, TimeSource source, Nanoseconds
   if (device.faulty()) request->stage = TrialStage::prepare;
   // The reference runs, or nothing does.
   if (request->stage == TrialStage::prepare || task.kernel.called) journaled = nullptr;
-  if (const Next fits = fit(task, *request, source, remaining, report); fits != Next::started) {
-    return fits;
-  }
+  const bool announced =
+      journaled == nullptr || journaled->is_announced(request->stage, place == Where::helper);
+  const Next fits = fit(task, *request, source, remaining, announced, report);
+  if (fits != Next::started) return fits;
   task.blocker = Blocker::none;
   if (core_.current_ != nullptr && core_.current_ != &task) rest(core_.current_->work);
   core_.current_ = is<Resting>(task.work) ? nullptr : &task;
   if (journaled != nullptr) {
-    const journal::Serial announced = journaled->begin(request->stage, place == Where::helper);
-    if (announced == 0) return Next::nothing;  // too many trials are open
+    const journal::Serial serial = journaled->begin(request->stage, place == Where::helper);
+    if (serial == 0) return Next::nothing;  // too many trials are open
     begin_write();
-    if (errands() || !journal_.durable(announced)) return Next::soon;
+    if (errands() || !journal_.durable(serial)) return Next::soon;
   }
   return hand_over(task, *request, source, journaled);
 }
 
 // Notes what it waits for where it does not.
 Flight::Next Flight::fit(ShapeTask& task, TrialRequest& request, TimeSource source,
-                         Nanoseconds remaining, IdleReport& report) {
+                         Nanoseconds remaining, bool announced, IdleReport& report) {
   if (task.kernel.called) return Next::started;  // takes no time
   const Nanoseconds predicted = core_.predict(task, request);
-  // Compilations need the processor only, and may outlive the gap.
-  if (request.stage != TrialStage::compile) {
-    if (predicted <= remaining) return Next::started;
-    ++task.misses;
+  // Compilations need the processor only, and may outlive the gap. What is announced in one that ends
+  // before that is on the medium was announced in vain.
+  const bool compiles = request.stage == TrialStage::compile;
+  const Nanoseconds needed =
+      (compiles ? Nanoseconds{0} : predicted) + (announced ? Nanoseconds{0} : sync_takes());
+  if (needed > remaining) {
+    task.misses += compiles ? 0 : 1;
     task.blocker = Blocker::gap;
-    task.gap_needed = predicted;
-    report.needs = predicted;
-    core_.gap_needed_ = predicted;
+    task.gap_needed = needed;
+    report.needs = needed;
+    core_.gap_needed_ = needed;
     return Next::does_not_fit;
   }
+  if (!compiles) return Next::started;
   if (!accounts_.may_compile(source, predicted, now())) {
     task.blocker = Blocker::compile;
     return Next::compiled_enough;
@@ -254,14 +259,29 @@ void Flight::begin_write() {
   while (write_ == nullptr) {
     write_ = journal_.outbox().take();
     if (write_ == nullptr) return;
-    files_.start([this] { write_->run(); });
+    files_.start([this] {
+      const Nanoseconds start = now();
+      write_->run();
+      write_took_ = now() - start;
+    });
     if (!files_.busy()) end_write();
   }
+}
+
+// One of the longest of late.
+Nanoseconds Flight::sync_takes() const {
+  constexpr Nanoseconds kHalved = std::chrono::minutes(1);
+  const auto halvings = std::min<std::int64_t>((now() - longest_sync_at_) / kHalved, 62);
+  return Nanoseconds(longest_sync_.count() >> halvings);
 }
 
 void Flight::end_write() {
   if (write_ == nullptr) return;
   (void)files_.wait(kForever);
+  if (write_->syncs() && write_took_ >= sync_takes()) {
+    longest_sync_ = write_took_;
+    longest_sync_at_ = now();
+  }
   journal_.outbox().written(std::move(write_));
 }
 

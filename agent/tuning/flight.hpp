@@ -97,7 +97,8 @@ class Flight : EnginePart {
   void runner_failed(KernelTask& kernel, const Status& status);
   void compile_for_launches(Build& build) const;
   Next fit(ShapeTask& task, TrialRequest& request, TimeSource source, Nanoseconds remaining,
-           IdleReport& report);
+           bool announced, IdleReport& report);
+  Nanoseconds sync_takes() const;
   Next hand_over(ShapeTask& task, TrialRequest& request, TimeSource source,
                  JournaledTrial* journaled);
   void learn_from(ShapeTask& task, const StageInFlight& stage, const TrialOutcome& outcome);
@@ -109,6 +110,8 @@ class Flight : EnginePart {
   std::optional<Build> build_;  // the worker's, until take_build()
   bool errand_ = false;         // of the worker's, until wait_for_errand(); never beside a build
   std::unique_ptr<journal::JournalWrite> write_;  // that of `files_`; null: it rests
+  Nanoseconds write_took_{0};                     // that of `files_`, until end_write()
+  Nanoseconds longest_sync_{0}, longest_sync_at_{0};
 };
 
 }  // namespace idletune::detail

@@ -34,6 +34,7 @@ void Simulation::begin_life(const test::Files& files) {
   excused_ = false;
   life_bill_ = Bill();
   waited_in_flight_ = raced_since_look_ = launched_since_look_ = 0;
+  announced_in_vain_ = 0;
   life_bill_.slowed = bill_.slowed;
   has_acknowledged_before_ = std::exchange(has_acknowledged_, false);
   calling_ = "start";
@@ -106,6 +107,9 @@ void Simulation::die(Death death) {
   if (death == Death::cut)  // which may keep an announcement, and not what withdrew it
     for (const Configuration& each : announced_at_end_of(files_, unsynced_bytes()))
       ending_.between.insert(world_.index_of(each));
+  if (!process_->worker_rests())  // what the last look withdrew waits for what was being written
+    for (const journal::Dangers::OpenTrial& open : open_trials_in(files_))
+      ending_.between.insert(world_.index_of(open.trial.configuration));
   if (death == Death::clean) return;
   forgive_uncharged();
   disk_->fault = {0, UINT64_MAX, StatusCode::internal, false};  // nothing happens any more
@@ -182,6 +186,8 @@ void Simulation::next_life() {
 void Simulation::check_start(const Ending& ending, const Verdicts& verdicts, bool same_driver) {
   const Snapshot now = process_->snapshot();
   if (same_driver) promises_.suspicion_is_just(ending, verdicts, dying_, now);
+  for (const int c : dying_.suspect)  // by the last launches before a clean end
+    if (same_driver && !now.suspect.count(c)) reference_.of(c).app_deaths.clear();
   for (const int c : verdicts.stale)
     if (now.suspect.count(c)) reference_.of(c).deaths = std::max(1, reference_.of(c).deaths);
   const bool reliable = ending.storage_ok && !ending.faults;

@@ -39,6 +39,7 @@ void Simulation::fly(const TrialRequest& request) {
   note_open();
   note_adopted();
   flying_ = request;
+  announced_in_vain_ = 0;
   if (lost_told_) promises_.lost_device_rests(true, true);
   const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
   if (c > 0) {
@@ -442,12 +443,21 @@ void Simulation::note_open() {
 void Simulation::before_sync() {
   if (alive()) promises_.callers_do_not_sync(time_->on_main_thread(), calling_);
   note_open();
+  count_announcement();
   Nanoseconds time = microseconds(100 + mix(world_.seed, 95, counter_++) % 4000);
   if (plans_.slow_syncs > 0) {
     --plans_.slow_syncs;
     time = plans_.sync_time;
   }
   time_->pass(time);
+}
+
+// A stage begins, or it was one more in vain.
+void Simulation::count_announcement() {
+  if (!alive() || flying_ || process_->announced_in_helper().empty()) return;
+  if (time_->now() - first_in_vain_ > std::chrono::minutes(1)) announced_in_vain_ = 0;
+  if (announced_in_vain_++ == 0) first_in_vain_ = time_->now();
+  promises_.announcements_are_used(announced_in_vain_);
 }
 
 // The process dies between two operations; what it asks for afterwards does not happen.

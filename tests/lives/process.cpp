@@ -446,6 +446,7 @@ std::set<int> Process::announced() const {
 
 std::set<int> Process::announced_in_helper() const {
   std::set<int> all;
+  if (inside_->agent == nullptr) return all;
   for (const auto& open : inside_->state().dangers().open_trials())
     if (open.place == journal::Where::helper) all.insert(world_.index_of(open.trial.configuration));
   return all;

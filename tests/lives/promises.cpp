@@ -310,10 +310,9 @@ void Promises::callers_do_not_sync(bool on_main_thread, const char* where_called
     report_.say(std::string("I10:caller-syncs-in-") + where_called, where_called);
 }
 
-void Promises::writes_follow_changes(std::size_t writes, std::size_t allowed) {
-  if (writes > allowed)
-    report_.say("I10:writes-without-changes",
-                std::to_string(writes) + " > " + std::to_string(allowed));
+void Promises::announcements_are_used(int unused) {
+  constexpr int kMost = 10;
+  if (unused > kMost) report_.say("I10:announces-and-starts-nothing", std::to_string(unused));
 }
 
 void Promises::launches_run_what_is_published(int c, int s, Runs runs) {

@@ -114,8 +114,8 @@ class Promises {
   void announced_first(const Handed& handed, bool announced, bool synced);
   // I10. Callers neither sync nor wait for the medium.
   void callers_do_not_sync(bool on_main_thread, const char* where);
-  // I10. Nothing changed, nothing is written.
-  void writes_follow_changes(std::size_t writes, std::size_t allowed);
+  // I10. Syncs wear the medium: of a minute's that announced a trial few led to none.
+  void announcements_are_used(int unused);
   // I11. What launches run is what the agent says is published.
   void launches_run_what_is_published(int c, int s, Runs runs);
   // I12. The application is told what is recorded, and nothing else. Empty: so it is.

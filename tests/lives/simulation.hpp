@@ -77,6 +77,7 @@ class Simulation {
   Result<Nanoseconds> prepared(const Enqueued& setup);
   void note_open();
   void before_sync();
+  void count_announcement();
   void before_change();
   std::size_t unsynced_bytes() const;
   bool announced_on_medium(int c, int s) const;
@@ -179,6 +180,8 @@ class Simulation {
   std::map<int, std::uint64_t> runs_of_, checks_of_;  // of a configuration in helpers
   std::uint64_t counter_ = 0;                         // of draws while it runs
   std::size_t writes_ = 0;
+  int announced_in_vain_ = 0;  // within the minute that began then
+  Nanoseconds first_in_vain_{0};
   // --- accounts ---
   Bill bill_, life_bill_;
   Snapshot last_, acknowledged_, dying_, before_;  // before_: this life

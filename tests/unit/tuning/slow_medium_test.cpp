@@ -69,6 +69,31 @@ TEST_CASE("idle time ends while an intent is being written, and the stage begins
   CHECK(engine.journal->storage_status().ok());
 }
 
+TEST_CASE("nothing is announced in gaps that a sync outlasts, but for a look now and then") {
+  const auto board = board_that();
+  const auto disk = std::make_shared<Disk>();
+  PlayedEngine engine(*board, disk);
+  REQUIRE(engine.launch({64}, 5000).ok());
+  engine.task().said_launches = 1e7;
+  while (engine.task().default_time.count() == 0) engine.tune(1s);
+  int syncs = 0;
+  disk->before_sync = [&] {
+    ++syncs;
+    board->clock.advance(20ms);
+  };
+  for (int gap = 0; gap < 5000; ++gap) {
+    REQUIRE(engine.launch({64}, 2).ok());
+    engine.idle_through(1ms);
+    board->clock.advance(16ms);
+  }
+  CHECK(syncs > 0);
+  CHECK(syncs < 10);
+  CHECK(engine.task().gap_needed > 10ms);
+  const std::uint64_t evaluated = engine.explain().evaluated;
+  engine.play(20, 50, 1s);
+  CHECK(engine.explain().evaluated > evaluated);
+}
+
 TEST_CASE("who gives time neither writes nor syncs, not even where the journal is compacted") {
   const auto board = board_that();
   const auto disk = std::make_shared<Disk>();
