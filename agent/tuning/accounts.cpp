@@ -106,10 +106,12 @@ void Accounts::credit_launches(ShapeTask& task, Nanoseconds now) {
   if (fresh == 0 || per_launch.count() == 0) return;
   task.credited_launches = launches;
   const std::int64_t count = static_cast<std::int64_t>(std::min<std::uint64_t>(fresh, 1u << 30));
-  const std::int64_t prepared = count - std::min(count, unprepared(task));
+  std::int64_t prepared = count - std::min(count, unprepared(task));
+  // The default ran instead, and nobody knows from when on.
+  const Variant* adopted = task.variants.adopted();
+  if (adopted != nullptr && adopted->refused.load(std::memory_order_relaxed)) prepared = 0;
   if (task.kernel.state->profiling_available()) {
-    const bool tuned = task.variants.adopted() != nullptr;
-    const Nanoseconds saving = tuned ? task.watch.saving_per_launch() : Nanoseconds{0};
+    const Nanoseconds saving = adopted != nullptr ? task.watch.saving_per_launch() : Nanoseconds{0};
     ledger_.credit(per_launch * count, saving * prepared);
   } else {
     // Nobody timed these launches: no more than the clock allows, savings included.

@@ -232,6 +232,36 @@ TEST_CASE("on a queue without profiling what comparisons have shown counts as sa
   CHECK(camera.engine.engine->status().saved_seconds > 0.2 * most);
 }
 
+TEST_CASE("where the driver refuses what was adopted nothing is saved, timed or not") {
+  for (const bool timed : {true, false}) {
+    CAPTURE(timed);
+    const auto board = board_that();
+    board->device.queue_has_profiling = timed;
+    PlayedEngine engine(*board);
+    REQUIRE(engine.launch({64}, 1000).ok());
+    engine.tune(10h);
+    REQUIRE(engine.task().variants.adopted() != nullptr);
+    const auto saves = [&] {
+      const double before = engine.engine->status().saved_seconds;
+      for (int i = 0; i < 20; ++i) {
+        REQUIRE(engine.launch({64}, 10).ok());
+        board->clock.advance(1s);
+        if (i % 5 == 4) (void)engine.idle(0ns);
+      }
+      return engine.engine->status().saved_seconds > before;
+    };
+    CHECK(saves());
+    const std::string tuned = "A=" + std::to_string(engine.task().running()[0]);
+    const auto launches = board->device.launch_script;
+    board->device.launch_script = [&](const std::string& options) -> Result<Nanoseconds> {
+      if (options.find(tuned) != std::string::npos) return Status(StatusCode::device_error, "no");
+      return launches(options);
+    };
+    CHECK_FALSE(saves());
+    CHECK(engine.task().variants.adopted() == nullptr);
+  }
+}
+
 TEST_CASE("on a queue without profiling an adoption is compared with the default again and again") {
   bool spoilt = false;
   const auto board = board_that([&](const Configuration& configuration) {
