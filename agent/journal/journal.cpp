@@ -173,16 +173,11 @@ void Journal::record(RecordType type, Payload payload) {
   outbox_.add(type, std::move(payload));
 }
 
-bool Journal::is_open(const Intent& intent) const {
+Serial Journal::intent(const Intent& intent) {
   const Dangers::OpenTrial* open = state_.dangers().open_trial(intent.trial.key());
   const Where place = intent.isolated ? Where::helper : Where::here;
-  return open != nullptr && open->stage >= intent.stage && open->place == place;
-}
-
-Serial Journal::intent(const Intent& intent) {
-  if (is_open(intent)) return outbox_.due();
-  const bool stands = state_.dangers().open_trial(intent.trial.key()) != nullptr;
-  if (!stands && !state_.dangers().has_room_for(1, false)) return 0;
+  if (open != nullptr && open->stage >= intent.stage && open->place == place) return outbox_.due();
+  if (open == nullptr && !state_.dangers().has_room_for(1, false)) return 0;
   record(RecordType::intent, encode(intent));
   return outbox_.sync_soon();
 }

@@ -69,8 +69,6 @@ class Journal {
   // trial is open at this stage or a later one already: nothing of it may begin before
   // durable(serial). 0: it may not begin at all, too many trials are open.
   Serial intent(const Intent& intent);
-  // Whether intent() costs no sync.
-  bool is_open(const Intent& intent) const;
   // Call before a build or a warm-up in this process (here), and before the first launch of a racer
   // or of what was adopted in this session (launches): all of them at once, for one sync. 0: too
   // many are exposed, and none of these was recorded.

@@ -54,7 +54,6 @@ using Serial = std::uint64_t;
 class JournalWrite {
  public:
   void run();
-  bool syncs() const { return sync_; }
 
  private:
   friend class Outbox;

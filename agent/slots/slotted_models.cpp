@@ -1,9 +1,11 @@
 #include "agent/slots/slotted_models.hpp"
 
+#include <functional>
 #include <utility>
 
 #include "agent/api/agent_state.hpp"
 #include "agent/signing/pushed_file.hpp"
+#include "models/core/order.hpp"
 
 namespace idletune::slots {
 namespace {
@@ -233,8 +235,9 @@ Status SlottedModels::look() {
     status = judge_trial();
   }
   if (folders_.incoming == nullptr || !folders_.writable) return status;
-  const Result<std::vector<std::string>> names = folders_.incoming->list();
+  Result<std::vector<std::string>> names = folders_.incoming->list();
   if (!names.ok()) return names.status();
+  sort_stably(*names, std::less<std::string>());
   for (const std::string& name : *names) {
     if (!ends_with(name, ".itmodel")) continue;
     const std::string path = joined("%/%", folders_.incoming_name, name);

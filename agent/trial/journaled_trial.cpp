@@ -25,15 +25,15 @@ JournaledTrial& JournaledTrial::operator=(JournaledTrial&& other) noexcept {
   return *this;
 }
 
-journal::Intent JournaledTrial::intent(TrialStage stage, bool isolated) const {
-  const bool runs = runs_configuration(stage);
-  return {trial_, runs ? journal::IntentStage::run : journal::IntentStage::compile, isolated};
-}
-
 journal::Serial JournaledTrial::begin(TrialStage stage, bool isolated) {
+  journal::Intent intent;
+  intent.trial = trial_;
+  intent.stage =
+      runs_configuration(stage) ? journal::IntentStage::run : journal::IntentStage::compile;
+  intent.isolated = isolated;
   place_ = isolated ? journal::Where::helper : journal::Where::here;
   phase_ = Phase::announced;
-  return journal_->intent(intent(stage, isolated));
+  return journal_->intent(intent);
 }
 
 void JournaledTrial::ended(const TrialOutcome& outcome) {

@@ -34,10 +34,8 @@ class JournaledTrial {
   // journal is durable up to what this returns; 0: too many trials are open, and this one must not
   // begin.
   journal::Serial begin(TrialStage stage, bool isolated);
-  // Whether begin() costs no sync.
-  bool is_announced(TrialStage stage, bool isolated) const {
-    return journal_->is_open(intent(stage, isolated));
-  }
+  // Whether it was begun since the last rest(): most further stages cost no sync.
+  bool is_announced() const { return phase_ != Phase::unannounced; }
   // The stage that was announced runs from now on.
   void handed_over() { phase_ = Phase::running; }
   // The stage came to an outcome.
@@ -63,8 +61,6 @@ class JournaledTrial {
   void conclude(TrialStatus status, const std::string& message);
 
  private:
-  journal::Intent intent(TrialStage stage, bool isolated) const;
-
   enum class Phase : std::uint8_t { unannounced, announced, resting, running, ambiguous };
 
   journal::Journal* journal_;  // null: moved from

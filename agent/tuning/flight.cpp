@@ -103,8 +103,7 @@ Flight::Next Flight::start_stage(ShapeTask& task, TimeSource source, Nanoseconds
   if (device.faulty()) request->stage = TrialStage::prepare;
   // The reference runs, or nothing does.
   if (request->stage == TrialStage::prepare || task.kernel.called) journaled = nullptr;
-  const bool announced =
-      journaled == nullptr || journaled->is_announced(request->stage, place == Where::helper);
+  const bool announced = journaled == nullptr || journaled->is_announced();
   const Next fits = fit(task, *request, source, remaining, announced, report);
   if (fits != Next::started) return fits;
   task.blocker = Blocker::none;
@@ -268,17 +267,16 @@ void Flight::begin_write() {
   }
 }
 
-// One of the longest of late.
+// The longest of late. Where no gap is as long, it is asked for again now and then.
 Nanoseconds Flight::sync_takes() const {
-  constexpr Nanoseconds kHalved = std::chrono::minutes(1);
-  const auto halvings = std::min<std::int64_t>((now() - longest_sync_at_) / kHalved, 62);
-  return Nanoseconds(longest_sync_.count() >> halvings);
+  constexpr Nanoseconds kForgotten = std::chrono::minutes(4);
+  return now() - longest_sync_at_ < kForgotten ? longest_sync_ : Nanoseconds{0};
 }
 
 void Flight::end_write() {
   if (write_ == nullptr) return;
   (void)files_.wait(kForever);
-  if (write_->syncs() && write_took_ >= sync_takes()) {
+  if (write_took_ >= sync_takes()) {
     longest_sync_ = write_took_;
     longest_sync_at_ = now();
   }

@@ -154,9 +154,8 @@ void Production::withdraw_racers(ShapeTask& task) {
 void Production::judge_class(ShapeTask& task) {
   if (task.race != nullptr || !task.runs_for_class()) return;
   if (task.slot.class_is_kept()) {
-    const bool compares =
-        task.kernel.state->classes().compares(task.kernel.state->profiling_available());
-    if (task.duel_at == 0 || task.launches() < task.duel_at || !compares) return;
+    const bool timed = task.kernel.state->profiling_available();
+    if (task.duel_at == 0 || task.launches() < task.duel_at || !timed) return;
     task.of_class.clear();
     task.production.clear();
     task.slot.keep_class(false);

@@ -13,12 +13,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <utility>
 
 #include "models/core/digest.hpp"
 #include "models/core/lists.hpp"
-#include "models/core/order.hpp"
 #include "platform/os/error.hpp"
 
 namespace idletune {
@@ -274,7 +272,6 @@ class PosixStorage final : public Storage {
       }
     }
     ::closedir(entries);
-    sort_stably(names, std::less<std::string>());
     return names;
   }
 

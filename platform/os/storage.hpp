@@ -44,7 +44,7 @@ class Storage {
   virtual Status truncate(std::string_view name, std::uint64_t size_bytes) = 0;
   // Returns after creations, renames and removals are on the medium.
   virtual Status sync_folder() = 0;
-  virtual Result<std::vector<std::string>> list() = 0;  // plain files, sorted
+  virtual Result<std::vector<std::string>> list() = 0;  // plain files, in any order
   // Takes the folder for this Storage (advisory; released by the destructor or the process's death;
   // it works on read-only storage). `busy` if another Storage, here or in another process, has it;
   // unsupported where the file system has no locks.

@@ -12,7 +12,6 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 namespace {
-
 double in_seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
 
 }  // namespace
@@ -450,14 +449,6 @@ void Simulation::before_sync() {
     time = plans_.sync_time;
   }
   time_->pass(time);
-}
-
-// A stage begins, or it was one more in vain.
-void Simulation::count_announcement() {
-  if (!alive() || flying_ || process_->announced_in_helper().empty()) return;
-  if (time_->now() - first_in_vain_ > std::chrono::minutes(1)) announced_in_vain_ = 0;
-  if (announced_in_vain_++ == 0) first_in_vain_ = time_->now();
-  promises_.announcements_are_used(announced_in_vain_);
 }
 
 // The process dies between two operations; what it asks for afterwards does not happen.
