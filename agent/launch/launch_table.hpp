@@ -36,6 +36,7 @@ struct Variant {
   // Whether a launch brought buffers that are large enough. They are not looked at again.
   mutable std::atomic<bool> buffers_fit{false};
   mutable std::atomic<bool> refused{false};  // a launch of it failed
+  bool was_refused() const { return refused.load(std::memory_order_relaxed); }
   // How many launches ran it to be compared: as a racer, or for the class before it is kept there.
   mutable std::atomic<std::uint64_t> trial_launches{0};
   LaunchProof proof;                        // that launches of it end well, in this process

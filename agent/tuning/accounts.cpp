@@ -109,7 +109,7 @@ void Accounts::credit_launches(ShapeTask& task, Nanoseconds now) {
   std::int64_t prepared = count - std::min(count, unprepared(task));
   // The default ran instead, and nobody knows from when on.
   const Variant* adopted = task.variants.adopted();
-  if (adopted != nullptr && adopted->refused.load(std::memory_order_relaxed)) prepared = 0;
+  if (adopted != nullptr && adopted->was_refused()) prepared = 0;
   if (task.kernel.state->profiling_available()) {
     const Nanoseconds saving = adopted != nullptr ? task.watch.saving_per_launch() : Nanoseconds{0};
     ledger_.credit(per_launch * count, saving * prepared);

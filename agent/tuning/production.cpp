@@ -66,8 +66,6 @@ void grant(ShapeTask& task, bool bearable) {
   task.slot.grant(bearable && told ? ShapeSlot::kGrant : 0);
 }
 
-bool was_refused(const Variant& variant) { return variant.refused.load(std::memory_order_relaxed); }
-
 }  // namespace
 
 // Takes the times of sampled launches.
@@ -250,7 +248,7 @@ void Production::judge_race(ShapeTask& task) {
   charge_race(task);
   Race& times = task.race->times;
   for (std::size_t i = times.size(); i-- > 0;) {
-    if (was_refused(task.variants.racer(i))) end_racer(task, i, TrialVerdict::reject_failed);
+    if (task.variants.racer(i).was_refused()) end_racer(task, i, TrialVerdict::reject_failed);
   }
   // Without times it never ends: trials decide. And what was adopted before comes back now, with
   // which nothing here was compared.
@@ -349,10 +347,10 @@ void Production::take_sample(ShapeTask& task, const Variant* variant, Nanosecond
 }
 
 void Production::watch_production(ShapeTask& task) {
-  if (task.runs_for_class() && was_refused(task.slot.of_class)) publisher_.stop_for_class(task);
+  if (task.runs_for_class() && task.slot.of_class.was_refused()) publisher_.stop_for_class(task);
   const Variant* tuned = task.variants.adopted();
   if (tuned == nullptr) return;
-  if (was_refused(*tuned)) {
+  if (tuned->was_refused()) {
     publisher_.demote(task, journal::DemotionReason::refused, "the driver refused to launch it");
     return;
   }

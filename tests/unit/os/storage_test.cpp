@@ -1,5 +1,4 @@
 #include <doctest/doctest.h>
-#include <algorithm>
 
 #include <fcntl.h>
 #include <sys/stat.h>
