@@ -34,6 +34,7 @@ class TurnTimes {
         other_(real_ns(other.lower_quartile())),
         least_(std::min(one.count(), other.count())) {}
   bool known() const { return least_ > 0; }
+  double ratio() const { return one_ / other_; }
   // Of one launch, in nanoseconds.
   double loss() const { return one_ - other_; }
   Nanoseconds loss_of(std::uint64_t launches) const {
@@ -168,6 +169,7 @@ void Production::judge_class(ShapeTask& task) {
   if (!times.tell()) return;
   if (times.loss() <= 0) {
     task.slot.keep_class(true);
+    task.class_ratio = times.ratio();
     task.defer_duel();
   } else {
     task.of_class.clear();
@@ -214,11 +216,10 @@ void Production::audit_classes(KernelTask& kernel) {
   known.of_default.clear();
 }
 
-// Of what runs to the default, if that runs for its class; 0: unknown.
+// Of what a race's launches take turns with to the default; 0: unknown. While it is not known
+// whether what is to run for its class stays, that is the default.
 double Production::class_ratio(const ShapeTask& task) const {
-  if (!task.runs_for_class()) return 1;
-  if (task.of_class.count() == 0 || task.production.count() == 0) return 0;
-  return real_ns(task.of_class.lower_quartile()) / real_ns(task.production.lower_quartile());
+  return task.runs_for_class() && task.slot.class_is_kept() ? task.class_ratio : 1;
 }
 
 // What launches of racers took more than what runs would have, all of them, sampled or not. While

@@ -78,6 +78,7 @@ struct ShapeTask {
   Nanoseconds setup_time{0};  // of what runs; 0: it has none, or unknown
   RecentTimes production;     // sampled launches of what runs now
   RecentTimes of_class;       // of what was adopted for another shape of the class
+  double class_ratio = 0;     // of that to the default, when it was kept; 0: unknown
   // Per launch as the application runs it, or as last measured where no launch was sampled.
   Nanoseconds launch_time() const {
     return production.count() > 0 ? production.median() : running_time;

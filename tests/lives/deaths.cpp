@@ -165,7 +165,8 @@ void Simulation::next_life() {
   const Verdicts verdicts = reference_.judge(ending_, *disk_);
   const Ending ending = ending_;
   for (const int c : verdicts.may) {
-    if (dying_.suspect.count(c)) continue;
+    // A quarantine that a storage lost leaves the suspicion as it was.
+    if (dying_.suspect.count(c) || dying_.quarantined.count(c)) continue;
     Known& known = reference_.of(c);
     const bool acquittal_lost = verdicts.stale.count(c) > 0;
     known.cut = !ending.same_boot || (acquittal_lost && known.cut);
@@ -276,8 +277,9 @@ void Simulation::end_quietly() {
   disk_->fault.first = UINT64_MAX;
   std::string lost;
   bool ended = false;
-  constexpr int kStarts = 12;  // each may end with three faults
-  for (int round = 0; round < kStarts; ++round) {
+  // Each may end with three faults; where trials run in the process, with one.
+  const int starts = std::max(12, world_.isolated ? 0 : world_.count());
+  for (int round = 0; round < starts; ++round) {
     // What lost in launches comes back after ever more of them.
     const bool best = quiet_round(lost, ended, 400 << std::min(round, 5));
     if (round == 0) try_what_was_put_aside();
