@@ -403,16 +403,18 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
       in_seconds(at_speed(world_.launch_time(reference_.driver(), running.configuration, s)));
   // What trials say that it saves, tuning may spend.
   const double believed = standard - in_seconds(at_speed(world_.time(c, s)));
+  const bool unseen = blind || (runs != Runs::racer && running.looks < Promises::kLooksToNotice);
+  const double saved = unseen && actual > standard ? 0 : standard - actual;
   for (Bill* bill : {&bill_, &life_bill_}) {
     bill->longest_launch = std::max({bill->longest_launch, actual, standard});
     bill->actual += actual + waiting;
     bill->standard += standard;
     if (waiting > 0) (flight_is_charged_ ? bill->loss["waiting"] : bill->forgiven) += waiting;
-    if (runs == Runs::adopted) bill->saved += blind ? believed : standard - actual;
+    if (runs == Runs::adopted) bill->saved += blind ? believed : saved;
     bill->odd = bill->odd || (runs == Runs::adopted && slow_launch);
     if (blind && runs == Runs::adopted) bill->forgiven += std::max(0.0, believed);
     if (actual <= standard) continue;
-    if (blind || (runs != Runs::racer && running.looks < Promises::kLooksToNotice)) {
+    if (unseen) {
       bill->forgiven += actual - standard;
     } else {
       bill->loss[name_of(runs)] += actual - standard;
@@ -432,11 +434,6 @@ void Simulation::make_disk(const test::Files& files) {
   disk_ = std::make_shared<test::Disk>(files);
   disk_->before_sync = [this] { before_sync(); };
   disk_->before_change = [this] { before_change(); };
-}
-
-void Simulation::note_open() {
-  if (alive() && process_ != nullptr)
-    reference_.are_open(process_->announced(), disk_->operations.size());
 }
 
 void Simulation::before_sync() {

@@ -232,6 +232,11 @@ void Simulation::count_announcement() {
   promises_.announcements_are_used(announced_in_vain_);
 }
 
+void Simulation::note_open() {
+  if (alive() && process_ != nullptr)
+    reference_.are_open(process_->announced(), disk_->operations.size());
+}
+
 void Simulation::note_adopted() {
   for (int s = 0; s < world_.shapes() && alive(); ++s) note_adopted(s, process_->adopted_at(s));
 }
