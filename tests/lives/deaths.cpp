@@ -165,11 +165,11 @@ void Simulation::next_life() {
   const Verdicts verdicts = reference_.judge(ending_, *disk_);
   const Ending ending = ending_;
   for (const int c : verdicts.may) {
-    // A quarantine that a storage lost leaves the suspicion as it was.
-    if (dying_.suspect.count(c) || dying_.quarantined.count(c)) continue;
+    if (dying_.suspect.count(c)) continue;
     Known& known = reference_.of(c);
-    const bool acquittal_lost = verdicts.stale.count(c) > 0;
-    known.cut = !ending.same_boot || (acquittal_lost && known.cut);
+    // Where an acquittal or a quarantine is lost, the suspicion is what it was.
+    const bool lost = verdicts.stale.count(c) > 0 || dying_.quarantined.count(c) > 0;
+    known.cut = !ending.same_boot || (lost && known.cut);
   }
   if (print_) tell_end(ending, verdicts, files_);
   const bool same_driver = next_driver_ == reference_.driver();

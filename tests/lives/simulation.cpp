@@ -257,7 +257,8 @@ void Simulation::note_unrun() {
   for (int s = 0; s < world_.shapes() && alive(); ++s) {
     const int recorded = process_->recorded_at(s);
     const bool may = recorded > 0 && process_->adopted_at(s) == 0 && device_->usable().ok() &&
-                     !process_->is_suspect(recorded) && !process_->is_barred(recorded);
+                     !process_->is_suspect(recorded) && !process_->is_barred(recorded) &&
+                     !process_->is_wrong(recorded, s);
     int& looks = standing_[s].unrun;
     looks = may ? looks + 1 : 0;
     promises_.records_are_run(*process_, recorded, s, looks);
