@@ -155,4 +155,55 @@ TEST_CASE("as published, unscaled inputs give one constant answer to matrices no
              .ok());
 }
 
+// Of 20 groups; the inputs differ by orders of magnitude.
+sparse::PublishedRows unscaled_rows() {
+  sparse::PublishedRows rows;
+  for (int i = 0; i < 100; ++i) {
+    const double large = 1 + (i * 7919) % 1000, small = (i / 3) % 5,
+                 negative = -((i * i * 31) % 4096);
+    rows.inputs.push_back({large, small, negative, 3});
+    rows.performance.push_back(std::log2(large) * (1 + small) / 8 + std::sqrt(-negative) / 40);
+    rows.group.push_back(static_cast<std::size_t>(i) / 5);
+  }
+  return rows;
+}
+
+TEST_CASE("scaled inputs and C by five folds give what scikit-learn gives") {
+  // scikit-learn 1.9.1: StandardScaler, then GridSearchCV of SVC and SVR with PredefinedSplit(i % 5).
+  const auto radial = sparse::with_scaled_inputs(unscaled_rows(), sparse::PublishedKernel::radial,
+                                                 4, sparse::PublishedSplit::in_order, 1);
+  REQUIRE(radial.ok());
+  CHECK(radial->class_cost == 50);
+  CHECK(radial->value_cost == 5);
+  CHECK(radial->train_accuracy == 1);
+  CHECK(radial->test_accuracy == doctest::Approx(0.925));
+  CHECK(radial->test_majority == doctest::Approx(0.6));
+  CHECK(radial->same_answer == doctest::Approx(0.625));
+  CHECK(radial->train_mse == doctest::Approx(0.0027916).epsilon(0.01));
+  CHECK(radial->test_mse == doctest::Approx(0.0143614).epsilon(0.01));
+  const auto polynomial = sparse::with_scaled_inputs(
+      unscaled_rows(), sparse::PublishedKernel::polynomial, 4, sparse::PublishedSplit::in_order, 1);
+  REQUIRE(polynomial.ok());
+  CHECK(polynomial->class_cost == 0.5);
+  CHECK(polynomial->value_cost == 0.5);
+  CHECK(polynomial->test_accuracy == doctest::Approx(0.9));
+  CHECK(polynomial->test_mse == doctest::Approx(0.0078209).epsilon(0.01));
+}
+
+TEST_CASE("what only a row of the same matrix tells is not known by group") {
+  sparse::PublishedRows rows = unscaled_rows();
+  for (std::size_t i = 0; i < rows.inputs.size(); ++i) {
+    const auto group = static_cast<double>(rows.group[i]);
+    rows.inputs[i] = {group};
+    rows.performance[i] = std::fmod(group * 0.618, 1);
+  }
+  CHECK(sparse::rows_of_equal_inputs(rows) == 100);
+  CHECK(sparse::rows_of_equal_inputs(unscaled_rows()) == 0);
+  const auto mse = [&](sparse::PublishedSplit split) {
+    return sparse::as_published(rows, sparse::PublishedKernel::radial, 4, split, 1)->test_mse;
+  };
+  CHECK(mse(sparse::PublishedSplit::drawn) < 0.01);
+  CHECK(mse(sparse::PublishedSplit::by_group) > 0.03);
+}
+
 }  // namespace

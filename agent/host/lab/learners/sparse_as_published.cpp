@@ -3,8 +3,11 @@
 #include <libsvm/svm.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "models/core/random.hpp"
 
@@ -18,6 +21,7 @@ constexpr double kGamma = 0.5;
 constexpr double kEpsilon = 0.01;
 constexpr double kTrainingShare = 0.6;
 constexpr std::size_t kLeastRows = 10;
+constexpr std::size_t kFolds = 5;
 
 using Nodes = std::vector<svm_node>;
 
@@ -70,7 +74,51 @@ struct Side {
   std::vector<Nodes> rows;
   std::vector<double> performance;
   std::vector<double> labels;
+  std::vector<std::size_t> group;
+
+  void take(const Side& from, std::size_t i) {
+    rows.push_back(from.rows[i]);
+    performance.push_back(from.performance[i]);
+    labels.push_back(from.labels[i]);
+  }
 };
+
+struct Sides {
+  Side train, test;
+};
+
+template <class T>
+void shuffle(std::vector<T>& values, std::uint64_t seed) {
+  Random random(seed);
+  for (std::size_t i = values.size(); i > 1; --i)
+    std::swap(values[i - 1], values[static_cast<std::size_t>(random.below(i))]);
+}
+
+std::vector<std::size_t> numbers(std::size_t count) {
+  std::vector<std::size_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  return numbers;
+}
+
+std::size_t training_share(std::size_t count) {
+  return static_cast<std::size_t>(kTrainingShare * static_cast<double>(count));
+}
+
+// Rows in the order in which they are cut, and how many of them are learned from.
+std::pair<std::vector<std::size_t>, std::size_t> cut(const PublishedRows& rows,
+                                                     PublishedSplit split, std::uint64_t seed) {
+  std::vector<std::size_t> order = numbers(rows.inputs.size());
+  if (split == PublishedSplit::drawn) shuffle(order, seed);
+  if (split != PublishedSplit::by_group) return {order, training_share(order.size())};
+  const std::size_t groups =
+      rows.group.empty() ? 0 : *std::max_element(rows.group.begin(), rows.group.end()) + 1;
+  std::vector<std::size_t> drawn = numbers(groups), place(groups);
+  shuffle(drawn, seed);
+  for (std::size_t i = 0; i < groups; ++i) place[drawn[i]] = i;
+  const auto before = [&](std::size_t i) { return place[rows.group[i]] < training_share(groups); };
+  const auto middle = std::stable_partition(order.begin(), order.end(), before);
+  return {order, static_cast<std::size_t>(middle - order.begin())};
+}
 
 Side side_of(const PublishedRows& rows, const std::vector<std::size_t>& order, std::size_t begin,
              std::size_t end) {
@@ -78,6 +126,7 @@ Side side_of(const PublishedRows& rows, const std::vector<std::size_t>& order, s
   for (std::size_t i = begin; i < end; ++i) {
     side.rows.push_back(nodes_of(rows.inputs[order[i]]));
     side.performance.push_back(rows.performance[order[i]]);
+    side.group.push_back(rows.group[order[i]]);
   }
   return side;
 }
@@ -88,6 +137,25 @@ double mean(const std::vector<double>& values) {
 
 void label(Side& side, double threshold) {
   for (const double value : side.performance) side.labels.push_back(value >= threshold ? 1 : -1);
+}
+
+// By the threshold of the training rows. Error: invalid_argument (one label alone among them).
+Result<Sides> sides_of(const PublishedRows& rows, PublishedSplit split, std::uint64_t seed) {
+  const auto [order, count] = cut(rows, split, seed);
+  Status too_little(StatusCode::invalid_argument,
+                    "as published: expected at least ten rows, and good and bad ones among them");
+  if (order.size() < kLeastRows || count == 0 || count == order.size()) return too_little;
+  Sides sides{side_of(rows, order, 0, count), side_of(rows, order, count, order.size())};
+  const double middle = mean(sides.train.performance);
+  const double best =
+      *std::max_element(sides.train.performance.begin(), sides.train.performance.end());
+  const double threshold = middle + kFactor * (best - middle);
+  label(sides.train, threshold);
+  label(sides.test, threshold);
+  const std::vector<double>& labels = sides.train.labels;
+  if (std::count(labels.begin(), labels.end(), 1.0) % static_cast<long>(count) == 0)
+    return too_little;
+  return sides;
 }
 
 double accuracy(const Machine& machine, const Side& side) {
@@ -128,6 +196,70 @@ void judge_answers(const Machine& machine, const Side& test, PublishedFigures& f
   figures.test_balanced /= labels;
 }
 
+PublishedFigures figures_of(Sides& sides, const svm_parameter& classing,
+                            const svm_parameter& valuing) {
+  PublishedFigures figures;
+  const Machine classes(sides.train.rows, sides.train.labels, classing);
+  figures.train_accuracy = accuracy(classes, sides.train);
+  judge_answers(classes, sides.test, figures);
+  const Machine values(sides.train.rows, sides.train.performance, valuing);
+  figures.train_mse = squared_error(values, sides.train);
+  figures.test_mse = squared_error(values, sides.test);
+  const double test_mean = mean(sides.test.performance);
+  for (const double value : sides.test.performance)
+    figures.test_variance += (value - test_mean) * (value - test_mean);
+  figures.test_variance /= static_cast<double>(sides.test.performance.size());
+  figures.class_cost = classing.C;
+  figures.value_cost = valuing.C;
+  return figures;
+}
+
+void scale(Sides& sides) {
+  for (Side* side : {&sides.train, &sides.test})
+    for (Nodes& row : side->rows)
+      for (svm_node& node : row)
+        node.value = std::copysign(std::log2(1 + std::abs(node.value)), node.value);
+  const auto count = static_cast<double>(sides.train.rows.size());
+  for (std::size_t i = 0; i + 1 < sides.train.rows[0].size(); ++i) {
+    double sum = 0, squares = 0;
+    for (const Nodes& row : sides.train.rows) sum += row[i].value;
+    const double middle = sum / count;
+    for (const Nodes& row : sides.train.rows)
+      squares += (row[i].value - middle) * (row[i].value - middle);
+    const double deviation = squares > 0 ? std::sqrt(squares / count) : 1;
+    for (Side* side : {&sides.train, &sides.test})
+      for (Nodes& row : side->rows) row[i].value = (row[i].value - middle) / deviation;
+  }
+}
+
+// How well the rows of each fold are answered by what the others teach, in the mean: the higher the
+// better.
+double over_folds(const Side& train, bool by_group, const svm_parameter& parameters) {
+  const bool classes = parameters.svm_type == C_SVC;
+  double sum = 0;
+  std::size_t folds = 0;
+  for (std::size_t fold = 0; fold < kFolds; ++fold) {
+    Side from, on;
+    for (std::size_t i = 0; i < train.rows.size(); ++i)
+      ((by_group ? train.group[i] : i) % kFolds == fold ? on : from).take(train, i);
+    if (on.rows.empty() || from.rows.empty()) continue;
+    ++folds;
+    const Machine machine(from.rows, classes ? from.labels : from.performance, parameters);
+    sum += classes ? accuracy(machine, on) : -squared_error(machine, on);
+  }
+  return sum / static_cast<double>(folds);
+}
+
+void search_cost(const Side& train, bool by_group, svm_parameter& parameters) {
+  double best = 0, most = -HUGE_VAL;
+  for (const double cost : kCosts) {
+    parameters.C = cost;
+    const double found = over_folds(train, by_group, parameters);
+    if (found > most) best = cost, most = found;
+  }
+  parameters.C = best;
+}
+
 }  // namespace
 
 PublishedRows published_rows(const Table& table) {
@@ -144,6 +276,7 @@ PublishedRows published_rows(const Table& table) {
       row.insert(row.end(), table.matrices[m].features.begin(), table.matrices[m].features.end());
       rows.inputs.push_back(std::move(row));
       rows.performance.push_back(table.matrices[m].operations() / table.ns[m][c]);
+      rows.group.push_back(m);
     }
   }
   return rows;
@@ -151,12 +284,14 @@ PublishedRows published_rows(const Table& table) {
 
 PublishedRows published_rows(const VectorTable& table) {
   PublishedRows rows;
+  std::map<double, std::size_t> lengths;
   for (const VectorRow& measured : table.rows) {
     std::vector<double> row{measured.length};
     row.insert(row.end(), measured.kernel.begin(), measured.kernel.end());
     row.push_back(measured.work_group);
     rows.inputs.push_back(std::move(row));
     rows.performance.push_back(2 * measured.length / measured.ns);
+    rows.group.push_back(lengths.emplace(measured.length, lengths.size()).first->second);
   }
   return rows;
 }
@@ -168,43 +303,39 @@ PublishedRows thinned(const PublishedRows& rows) {
   for (std::size_t i = 0; i < kept; ++i) {
     fewer.inputs.push_back(rows.inputs[i * count / kept]);
     fewer.performance.push_back(rows.performance[i * count / kept]);
+    fewer.group.push_back(rows.group[i * count / kept]);
   }
   return fewer;
 }
 
+std::size_t rows_of_equal_inputs(const PublishedRows& rows) {
+  std::map<std::vector<double>, std::size_t> by_inputs;
+  for (const std::vector<double>& row : rows.inputs) ++by_inputs[row];
+  std::size_t shared = 0;
+  for (const auto& [row, count] : by_inputs) shared += count > 1 ? count : 0;
+  return shared;
+}
+
 Result<PublishedFigures> as_published(const PublishedRows& rows, PublishedKernel kernel, int degree,
                                       PublishedSplit split, std::uint64_t seed) {
-  const std::size_t count = rows.inputs.size();
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  Random random(seed);
-  for (std::size_t i = count; split == PublishedSplit::drawn && i > 1; --i)
-    std::swap(order[i - 1], order[static_cast<std::size_t>(random.below(i))]);
-  const auto cut = static_cast<std::size_t>(kTrainingShare * static_cast<double>(count));
-  Status too_little(StatusCode::invalid_argument,
-                    "as published: expected at least ten rows, and good and bad ones among them");
-  if (count < kLeastRows) return too_little;
-  Side train = side_of(rows, order, 0, cut);
-  Side test = side_of(rows, order, cut, count);
-  const double middle = mean(train.performance);
-  const double best = *std::max_element(train.performance.begin(), train.performance.end());
-  const double threshold = middle + kFactor * (best - middle);
-  label(train, threshold);
-  label(test, threshold);
-  if (std::count(train.labels.begin(), train.labels.end(), 1.0) % static_cast<long>(cut) == 0)
-    return too_little;
-  PublishedFigures figures;
-  const Machine classes(train.rows, train.labels, parameters_of(C_SVC, kernel, degree));
-  figures.train_accuracy = accuracy(classes, train);
-  judge_answers(classes, test, figures);
-  const Machine values(train.rows, train.performance, parameters_of(EPSILON_SVR, kernel, degree));
-  figures.train_mse = squared_error(values, train);
-  figures.test_mse = squared_error(values, test);
-  const double test_mean = mean(test.performance);
-  for (const double value : test.performance)
-    figures.test_variance += (value - test_mean) * (value - test_mean);
-  figures.test_variance /= static_cast<double>(test.performance.size());
-  return figures;
+  Result<Sides> sides = sides_of(rows, split, seed);
+  if (!sides.ok()) return sides.status();
+  return figures_of(*sides, parameters_of(C_SVC, kernel, degree),
+                    parameters_of(EPSILON_SVR, kernel, degree));
+}
+
+Result<PublishedFigures> with_scaled_inputs(const PublishedRows& rows, PublishedKernel kernel,
+                                            int degree, PublishedSplit split, std::uint64_t seed) {
+  Result<Sides> sides = sides_of(rows, split, seed);
+  if (!sides.ok()) return sides.status();
+  scale(*sides);
+  svm_parameter parameters[] = {parameters_of(C_SVC, kernel, degree),
+                                parameters_of(EPSILON_SVR, kernel, degree)};
+  for (svm_parameter& each : parameters) {
+    each.gamma = 1 / static_cast<double>(rows.inputs[0].size());
+    search_cost(sides->train, split == PublishedSplit::by_group, each);
+  }
+  return figures_of(*sides, parameters[0], parameters[1]);
 }
 
 }  // namespace idletune::sparse

@@ -127,6 +127,9 @@ void print_trees(const Problems& problems, const SplitResults& evaluation, CliCo
     table.add_row(std::move(cells));
   }
   context.print(table);
+  context.print_paragraph(
+      "As printed there, the DTPR of h2 on go2 stand a row too low from L2 on (0.606, at L0.4, is "
+      "L0.3's), and 0.846 of hMax-L1 on AntonNet does not go with its DTTR.");
 }
 
 void print_evaluation(const Problems& problems, const SplitResults& evaluation,
