@@ -102,6 +102,7 @@ void Simulation::die(Death death) {
     const int s = world_.index_of(flying_->shape);
     ending_.flying_role = process_->role(world_.index_of(flying_->configuration), s);
     ending_.candidate = process_->candidate_at(s);
+    in_vain(s);
   }
   files_ = disk_->files();
   if (death == Death::cut)  // which may keep an announcement, and not what withdrew it

@@ -134,6 +134,12 @@ void Simulation::prepare_data(const TrialRequest& request, TrialOutcome& outcome
   }
 }
 
+// Somebody else ended the step at that shape: what is on record of its candidate stays.
+void Simulation::in_vain(int s) {
+  const int candidate = process_->candidate_at(s);
+  if (candidate > 0) reference_.of(candidate).timed_in_vain(s);
+}
+
 TrialOutcome Simulation::outcome_of(const TrialRequest& request) {
   const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
   const Nanoseconds run = at_speed(world_.time(c, s));
@@ -165,13 +171,8 @@ TrialOutcome Simulation::outcome_of(const TrialRequest& request) {
   }
   if (world_.has_setup(c) && runs_configuration(request.stage))
     outcome.setup = at_speed(3 * world_.time(0, 0));
-  if (runs_configuration(request.stage)) {
-    std::set<int>& slow = reference_.of(c).timed_slow;
-    if (speed_ == 1)
-      slow.erase(s);
-    else
-      slow.insert(s);
-  }
+  if (runs_configuration(request.stage)) reference_.of(c).timed(s, speed_ != 1);
+  if (outcome.status == TrialStatus::crash && (outcome.ambiguous || lost_)) in_vain(s);
   if (request.stage != TrialStage::compile) {
     flight_ends_ = time_->now() + outcome.device;
     flight_run_ = request.stage == TrialStage::prepare     ? Nanoseconds(milliseconds(1))

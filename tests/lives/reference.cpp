@@ -28,6 +28,18 @@ void Known::new_life() {
   kills = 0;
 }
 
+void Known::timed(int s, bool slow) {
+  if (slow) {
+    timed_slow.insert(s);
+  } else if (timed_slow.erase(s) > 0) {
+    timed_anew.insert(s);
+  }
+}
+
+void Known::timed_in_vain(int s) {
+  if (timed_anew.erase(s) > 0) timed_slow.insert(s);
+}
+
 Reference::Reference(const World& world) : world_(world) {
   known_.assign(World::kDrivers, std::vector<Known>(static_cast<std::size_t>(world.count())));
 }

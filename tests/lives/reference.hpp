@@ -35,6 +35,7 @@ struct Known {
   std::string wrong_as;
   std::set<int> right;       // shapes at which a check passed
   std::set<int> timed_slow;  // shapes at which it was timed last while the board was slow
+  std::set<int> timed_anew;  // of these, since then while it was not
   int deaths = 0;            // ambiguous ones in which it was or may have been under way
   std::set<int> app_deaths;  // lives that ended in a launch of it
   bool cut = false;          // the board went down with it, its first death: calls may run it again
@@ -58,6 +59,8 @@ struct Known {
   Fact closed;           // since then it does not any more
 
   void new_life();
+  void timed(int s, bool slow);
+  void timed_in_vain(int s);
 };
 
 enum class Death : std::uint8_t { none, clean, kill, cut, launch };

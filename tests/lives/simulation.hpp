@@ -86,6 +86,7 @@ class Simulation {
   bool loses_device(const TrialRequest& request);
   void prepare_data(const TrialRequest& request, TrialOutcome& outcome);
   TrialOutcome outcome_of(const TrialRequest& request);
+  void in_vain(int s);
   TrialStatus status_of(int c, const TrialRequest& request);
   Status before_write(FileSync sync);
   TrialStatus status_of_call(int c, int s) const;
