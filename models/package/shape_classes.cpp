@@ -12,9 +12,11 @@ namespace {
 using namespace package;
 using namespace space;
 
-// None whole, one, or more, each with or without a rest.
+// None whole, one, or more, each with or without a rest; what makes no tiles as it is, and no
+// number of these.
 std::uint64_t in_tiles(std::int64_t number, std::int64_t tile) {
-  if (tile < 1 || number < 0) return static_cast<std::uint64_t>(number) + 100;
+  constexpr std::uint64_t kNoTiles = std::uint64_t{1} << 63;
+  if (tile < 1 || number < 0) return static_cast<std::uint64_t>(number) ^ kNoTiles;
   const std::int64_t whole = quotient(number, tile);
   return static_cast<std::uint64_t>(2 * std::min<std::int64_t>(whole, 2) +
                                     (number != whole * tile ? 1 : 0));

@@ -69,6 +69,19 @@ TEST_CASE("Vectors tell rows apart that they divide, and those they do not") {
   CHECK(key_of(*package, {1004, 8}, {32, 1, 4}) != key_of(*package, {1003, 8}, {32, 1, 4}));
 }
 
+TEST_CASE("A number below 0 makes no tiles, and is none of their counts") {
+  KernelDescription d = row_kernel();
+  d.classes.terms.push_back({"K - 200", "16"});
+  const auto package = packed(d);
+  const Configuration c{64, 4, 1};
+  const auto key = [&](std::int64_t k) { return key_of(*package, {1001, k}, c); };
+  for (std::int64_t k = 1; k < 200; ++k) {
+    CHECK(key(k) != key(k + 1));
+    for (const std::int64_t tiles : {200, 201, 216, 217, 232, 233}) CHECK(key(k) != key(tiles));
+  }
+  CHECK(key(232) == key(248));
+}
+
 TEST_CASE("A dimension that nothing divides counts as it is, unless the package says more") {
   KernelDescription d = row_kernel();
   const Configuration c{64, 4, 1};

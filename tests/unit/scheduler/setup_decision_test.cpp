@@ -166,3 +166,11 @@ TEST_CASE("preparing costs at most 2 % over never preparing, and little over kno
   }
   CHECK(average / conversions <= 0.1);
 }
+
+TEST_CASE("a setup that saves nothing never pays, even for nothing") {
+  for (const double with : {kLaunch, 2 * kLaunch}) {
+    CHECK(break_even_launches({ns(0), ns(kLaunch), ns(with)}) == HUGE_VAL);
+    CHECK(break_even_launches({ns(kLaunch), ns(kLaunch), ns(with)}) == HUGE_VAL);
+  }
+  CHECK(break_even_launches({ns(3 * kLaunch), ns(kLaunch), ns(kLaunch / 2)}) == 6);
+}
