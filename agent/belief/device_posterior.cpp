@@ -166,8 +166,9 @@ void DevicePosterior::weigh() {
   }
   const double none = kLeastNone * likelihood(sources_) / (1 - kLeastNone);
   const double share = total > 0 ? std::max(kLeastNone, none / (none + total)) : 1.0;
+  const double left = total > 0 ? (1 - share) / total : 0;
   for (std::size_t d = 0; d < sources_; ++d) {
-    weights_[d] = static_cast<float>(static_cast<double>(weights_[d]) * (1 - share) / total);
+    weights_[d] = static_cast<float>(static_cast<double>(weights_[d]) * left);
   }
   weights_[sources_] = static_cast<float>(share);
 }

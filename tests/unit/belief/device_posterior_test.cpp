@@ -125,6 +125,30 @@ TEST_CASE("uniform draws weigh sources by their distributions once the scale is 
   CHECK(beliefs.weight(0) > before);
 }
 
+TEST_CASE("what all sources explain alike changes no weight, however long it goes on") {
+  const auto model = two_source_model(kEntries);
+  DevicePosterior beliefs(model->kernels()[0]);
+  tell_like(beliefs, 0, 4, 0.05);
+  const double before = beliefs.weight(0);
+  for (int i = 0; i < 20000; ++i) beliefs.tell_draw(kScale * 1e6);
+  CHECK(beliefs.weight(0) == Approx(before).epsilon(0.1));
+  CHECK(total_weight(beliefs) == Approx(1));
+}
+
+TEST_CASE("weights stay numbers where no source explains all draws") {
+  const auto model = two_source_model(kEntries, [](test::ModelContent& content) {
+    for (std::size_t i = 0; i < kQuantileCount; ++i) {
+      content.sources[0].quantiles[i] = static_cast<float>(0.9 + 0.1 * quantile_levels()[i]);
+      content.sources[1].quantiles[i] = static_cast<float>(0.1 + 0.05 * quantile_levels()[i]);
+    }
+  });
+  DevicePosterior beliefs(model->kernels()[0]);
+  tell_like(beliefs, 0, 4, 0.05);
+  for (int i = 0; i < 20000; ++i) beliefs.tell_draw(kScale * (i % 2 == 0 ? 1.05 : 5));
+  CHECK(total_weight(beliefs) == Approx(1));
+  CHECK(beliefs.weight_of_none() > 0.5);
+}
+
 TEST_CASE("a source that measured none of the entries told here knows no scale") {
   const auto model = two_source_model(kEntries, [](test::ModelContent& content) {
     for (std::size_t i = 0; i < 4; ++i) content.portfolio_relative[2 * i + 1] = -1;
