@@ -84,3 +84,21 @@ TEST_CASE("what was adopted for more shapes than a start builds is built later, 
   (void)second.idle(10ms);
   CHECK(adopted(second) == kCount);
 }
+
+TEST_CASE("a setup counts against what is adopted, by the launches that are still to come") {
+  for (const double to_come : {10.0, 1e6}) {
+    const auto board = board_that();
+    board->on_stage = [](const TrialRequest& request, TrialOutcome& outcome) {
+      const bool runs = request.stage == TrialStage::measure;
+      if (runs && request.configuration == kPick) outcome.setup = 20ms;
+    };
+    PlayedEngine engine(*board);
+    engine.use_model(model_saying(8, 7));
+    REQUIRE(engine.launch({64}, 100).ok());
+    engine.task().said_launches = 100 + to_come;
+    while (adopted(engine) == 0) engine.tune(100ms);
+    engine.tune(10h);
+    CHECK(engine.explain().evaluated == 255);
+    CHECK((engine.explain().running == kPick) == (to_come > 100));
+  }
+}
