@@ -241,11 +241,12 @@ void Promises::taken_back_for_a_reason(const Process& process, int s, int was, i
   if (process.is_barred(was) || known.ever_bitten) return;
   // A setup may cost more than it saves.
   if (!world_.sound(reference_.driver(), was, s) || world_.has_setup(was)) return;
+  if (known.timed_slow.count(s)) return;  // within a recheck, maybe
   if (is == 0 && process.is_suspect(was)) {
     if (!recorded()) report_.say("I7:suspect-is-no-longer-adopted", where(was, s));
     return;
   }
-  if (known.timed_slow.count(s) || known.blamed) return;
+  if (known.blamed) return;
   if (is > 0 && world_.time(is, s) > 1.03 * world_.time(was, s))
     report_.say("I6:replaced-by-what-is-slower", where(was, s) + " by " + where(is, s));
   if (is == 0 && world_.time(was, s) < 0.9 * world_.time(0, s) && !recorded())
