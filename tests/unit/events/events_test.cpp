@@ -1,4 +1,5 @@
 // What an application is told.
+#include <idletune/idletune.h>
 #include <idletune/events.hpp>
 
 #include <doctest/doctest.h>
@@ -21,9 +22,9 @@ namespace {
 
 // A journal in memory, and what is told of it.
 struct Told {
-  Told() {
+  explicit Told(EventSink* sink = nullptr) {
     journal::JournalOptions options;
-    options.events = &queue;
+    options.events = sink != nullptr ? sink : &queue;
     journal = journal::Journal::open(std::unique_ptr<Storage>(), options);
     journal->named({journal::NameKind::kernel, 1, "gemm\n12\nM N\nMWG VEC\nmean"});
     journal->named({journal::NameKind::device, 2, "opencl\nplatform\nMali\nArm\n4"});
@@ -169,6 +170,36 @@ TEST_CASE("events that come while one is told are told after it, by the same thr
   own.deliver();
   CHECK(seen ==
         std::vector<std::string>{"nothing is kept: gone", "the state folder can be written again"});
+}
+
+TEST_CASE("an event has the same fields in C") {
+  struct Seen {
+    std::vector<std::string> texts;
+    std::vector<std::int64_t> dimensions, configuration, numbers;
+  } seen;
+  const auto callback = [](void* context, const idletune_event* event) {
+    *static_cast<Seen*>(context) = {
+        {event->kernel, event->device, event->text},
+        {event->dimensions, event->dimensions + event->dimension_count},
+        {event->configuration, event->configuration + event->parameter_count},
+        {event->kind, event->time_ns, event->default_time_ns,
+         static_cast<std::int64_t>(event->count)}};
+  };
+  idletune_events* events = nullptr;
+  REQUIRE(idletune_tell_events(callback, &seen, &events) == IDLETUNE_OK);
+  auto* sink = reinterpret_cast<EventSink*>(events);
+  Told told(sink);
+  told.journal->adopted({who(), 1500us, 3ms, 2});
+  sink->deliver();
+  CHECK(seen.texts ==
+        std::vector<std::string>{"gemm", "Mali",
+                                 kWho + " runs from now on: 1.5 ms instead of the default's 3 ms"});
+  CHECK(seen.dimensions == std::vector<std::int64_t>{64, 32});
+  CHECK(seen.configuration == std::vector<std::int64_t>{16, 4});
+  CHECK(seen.numbers == std::vector<std::int64_t>{IDLETUNE_ADOPTED, 1500000, 3000000, 0});
+  told.journal.reset();
+  idletune_events_close(events);
+  CHECK(idletune_tell_events(nullptr, nullptr, &events) == IDLETUNE_INVALID_ARGUMENT);
 }
 
 TEST_CASE("an application is told what its agent does, while nobody holds the agent") {

@@ -186,6 +186,15 @@ TEST_CASE("a configuration beyond the device's limits never reaches the helper")
   CHECK(children().empty());
 }
 
+TEST_CASE("the helper knows the patterns that the driver is known to fail with") {
+  HelperTrialsOptions warned = options();
+  REQUIRE(warned.quirks.add_text(": BUG == 0: hangs", "test").ok());
+  HelperTrials trials(first_device(), broken_package(), warned);
+  const TrialOutcome outcome = run(trials, request(TrialStage::check, kRight));
+  CHECK(outcome.status == TrialStatus::constraints);
+  CHECK_MESSAGE(contains(outcome.message, "known to fail on this driver: hangs"), outcome.message);
+}
+
 TEST_CASE("a configuration that makes the driver abort takes the helper and not the application") {
   HelperTrials trials(first_device(), broken_package(), options());
   TrialRequest fatal = request(TrialStage::check, kTooMuchLocalMemory);
