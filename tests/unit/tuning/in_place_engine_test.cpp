@@ -174,3 +174,38 @@ TEST_CASE(
   (void)engine.idle(1ns);
   CHECK(engine.task().charged - charged >= lost - 2 * 200us);
 }
+
+TEST_CASE("what was compared with something that runs no more is compared anew") {
+  Configuration second;
+  const auto board = board_that([&](const Configuration& configuration) -> RecordedTrial {
+    const bool is_default = configuration == kSlowDefault;
+    const Nanoseconds time = is_default ? 1000us : configuration == second ? 500us : 600us;
+    return {TrialStatus::correct, time, 20ms};
+  });
+  PlayedEngine engine(*board);
+  engine.kernel->in_place = {true, 0.5};
+  REQUIRE(engine.launch({64}, 20000).ok());
+  engine.task().said_launches = 1e6;
+  while (engine.task().variants.racers() == 0) engine.idle_through(30ms);
+  const auto trying = [&] {
+    const auto* work = std::get_if<detail::TryingCandidate>(&engine.task().work);
+    return work != nullptr ? &work->plan : nullptr;
+  };
+  while (trying() == nullptr || trying()->pairs() == 0) engine.tune(1ms);
+  second = trying()->context().candidate;
+  CHECK(trying()->context().incumbent == kSlowDefault);
+  while (engine.task().race != nullptr) {
+    REQUIRE(engine.launch().ok());
+    (void)engine.idle(1ns);
+  }
+  const Configuration first = engine.explain().running;
+  REQUIRE(first != kSlowDefault);
+  REQUIRE(first != second);
+  REQUIRE(trying() != nullptr);
+  board->requested.clear();
+  while (engine.explain().running == first) engine.tune(1ms);
+  CHECK(engine.explain().running == second);
+  CHECK(std::count_if(
+            board->requested.begin(), board->requested.end(),
+            [&](const TrialRequest& request) { return request.configuration == first; }) >= 5);
+}
