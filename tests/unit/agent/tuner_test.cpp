@@ -4,7 +4,11 @@
 
 #include <cmath>
 #include <set>
+#include <string>
 #include <vector>
+
+#include "tests/unit/agent/played_kernel.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
 
 using namespace idletune;
 
@@ -38,6 +42,28 @@ TEST_CASE("every configuration is asked for once and the best is found") {
   CHECK(tuner->told() == 12);
   CHECK(tuner->text(tuner->best()) == "WIDTH=4 DEPTH=3");
   CHECK(tuner->best_time() == Nanoseconds(1000));
+}
+
+TEST_CASE("a package says what may be asked for, and what is the default") {
+  const test::TemporaryFolder folder;
+  const std::vector<std::uint8_t> bytes = test::played_package();
+  TunerOptions options;
+  options.package = folder.file("play.itkernel");
+  test::overwrite(options.package, std::string(bytes.begin(), bytes.end()));
+  auto tuner = Tuner::open(options);
+  REQUIRE(tuner.ok());
+  CHECK(tuner->parameter_count() == 2);
+  CHECK(tuner->parameter_name(1) == "B");
+  CHECK(tuner->text(tuner->best()) == "A=1 B=1");
+  CHECK_FALSE(tuner->tell({17, 1}, {TrialStatus::correct, Nanoseconds(1)}));
+  int asked = 0;
+  while (auto configuration = tuner->ask()) {
+    const Nanoseconds time = test::played_time((*configuration)[0], (*configuration)[1]);
+    CHECK(tuner->tell(*configuration, {TrialStatus::correct, time}));
+    ++asked;
+  }
+  CHECK(asked == 256);
+  CHECK(tuner->text(tuner->best()) == "A=8 B=8");
 }
 
 TEST_CASE("failures and times of nothing are never the best") {
