@@ -262,6 +262,9 @@ TEST_CASE("a file that was replaced is noticed between launches, if the applicat
   CHECK(waiting.agent->idle(1ms).stages == 0);
   CHECK(watching.agent->status().model_generation == 2);
   CHECK(waiting.agent->status().model_generation == 1);
+  // What is left of the gap is used.
+  for (int i = 0; i < 2000; ++i) REQUIRE(watching.launch().ok());
+  CHECK(watching.agent->idle(1s).stages > 0);
   // What was gone back from is not taken up again.
   REQUIRE(watching.agent->reject_model("no").ok());
   CHECK(watching.agent->idle(1ms).stages == 0);
