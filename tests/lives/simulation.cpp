@@ -176,6 +176,8 @@ void Simulation::tell_failures() {
     reference_.call_failed(failure.c, failure.s, failure.measurement.status,
                            disk_->operations.size());
     process_->call_failed(failure.c, failure.s, failure.measurement);
+    // It looks at the shape's other calls first.
+    for (auto& [pair, launched] : launched_) launched.looked |= pair.second == failure.s;
   }
 }
 
