@@ -13,11 +13,14 @@ constexpr std::uint32_t kLongest = 2 * RecentTimes::kCapacity;
 
 }  // namespace
 
-Nanoseconds RecentTimes::typical(Estimator estimator) const {
-  if (size_ == 0) return Nanoseconds{0};
-  std::array<Nanoseconds, kCapacity> sorted = ring_;
-  sort_ascending(Span<Nanoseconds>(sorted.data(), size_));
-  return sorted[(size_ - 1) / static_cast<std::size_t>(estimator)];
+Nanoseconds RecentTimes::typical(Estimator estimator, std::size_t last) const {
+  const std::size_t count = std::min(size_, last);
+  if (count == 0) return Nanoseconds{0};
+  std::array<Nanoseconds, kCapacity> sorted;
+  for (std::size_t i = 0; i < count; ++i)
+    sorted[i] = ring_[(next_ + kCapacity - 1 - i) % kCapacity];
+  sort_ascending(Span<Nanoseconds>(sorted.data(), count));
+  return sorted[(count - 1) / static_cast<std::size_t>(estimator)];
 }
 
 std::size_t Race::join(double prior) {

@@ -394,9 +394,12 @@ void Production::begin_duel(ShapeTask& task, bool loses) {
 }
 
 void Production::end_duel(ShapeTask& task, std::size_t racer, TrialVerdict verdict) {
-  const Race& times = task.race->times;
-  const Nanoseconds untuned = times.times(racer).median();
-  const Nanoseconds tuned = times.times(Race::kIncumbent).median();
+  const RecentTimes& rival = task.race->times.times(racer);
+  const RecentTimes& running = task.race->times.times(Race::kIncumbent);
+  // The latest of both: a clock may have changed while one of them had its turns.
+  const std::size_t latest = (std::min(rival.count(), running.count()) + 1) / 2;
+  const Nanoseconds untuned = rival.typical(Estimator::median, latest);
+  const Nanoseconds tuned = running.typical(Estimator::median, latest);
   const bool known = task.race->times_are_known;
   task.variants.retire(take_racer(task, racer));
   if (task.variants.adopted() == nullptr) return;  // it was taken back meanwhile

@@ -27,8 +27,8 @@ class RecentTimes {
   }
   void clear() { size_ = next_ = 0; }
   std::size_t count() const { return size_; }
-  // 0 without any.
-  Nanoseconds typical(Estimator estimator) const;
+  // Of the `last` ones; 0 without any.
+  Nanoseconds typical(Estimator estimator, std::size_t last = kCapacity) const;
   Nanoseconds median() const { return typical(Estimator::median); }
   Nanoseconds lower_quartile() const { return typical(Estimator::lower_quartile); }
 

@@ -191,3 +191,14 @@ TEST_CASE(
     if (best != Race::kIncumbent) CHECK(ratios[best] < 1);
   }
 }
+
+TEST_CASE("what is typical of the last few times forgets those before") {
+  RecentTimes times;
+  CHECK(times.typical(Estimator::median, 3) == Nanoseconds(0));
+  for (int i = 1; i <= 40; ++i) times.add(Nanoseconds(i));
+  CHECK(times.median() == Nanoseconds(33));
+  CHECK(times.typical(Estimator::median, 5) == Nanoseconds(38));
+  CHECK(times.typical(Estimator::minimum, 2) == Nanoseconds(39));
+  CHECK(times.typical(Estimator::median, 1) == Nanoseconds(40));
+  CHECK(times.typical(Estimator::median, 100) == times.median());
+}
