@@ -209,7 +209,8 @@ void Simulation::capture(int s, int data) {
 }
 
 void Simulation::gap(Nanoseconds length, bool granted) {
-  const Nanoseconds end = time_->now() + length;
+  called_at_ = time_->now();
+  const Nanoseconds end = called_at_ + length;
   (void)(granted ? process_->tune(length) : process_->idle(length));
   looked();
   time_->pass(end - time_->now());
@@ -218,6 +219,7 @@ void Simulation::gap(Nanoseconds length, bool granted) {
 void Simulation::background(Nanoseconds length) {
   const Nanoseconds end = time_->now() + length;
   while (alive() && time_->now() < end) {
+    called_at_ = time_->now();
     const Nanoseconds sleep = process_->background_round();
     if (alive()) tell_failures();
     if (alive()) told_->deliver();
@@ -283,7 +285,7 @@ void Simulation::looked(bool everywhere) {
   }
   if (everywhere) life_bill_.raced += std::exchange(raced_since_look_, 0);
   life_bill_.credited += std::exchange(launched_since_look_, 0);
-  if (everywhere && process_->worker_rests()) looked_at_ = time_->now();
+  if (everywhere && process_->worker_rests()) looked_at_ = called_at_;
   for (auto& [pair, launched] : launched_) launched.looked = true;
   for (auto& [s, running] : running_) {
     const bool ran = running.launches >= 8;

@@ -158,7 +158,7 @@ class Simulation {
     Nanoseconds first{0}, last{0};
     bool looked = false;  // after the first
   };
-  Nanoseconds looked_at_{0};
+  Nanoseconds looked_at_{0}, called_at_{0};  // a look comes first in what is called
   std::map<std::pair<int, int>, Launched> launched_;
   std::set<int> told_again_;                     // begun in lives whose starts could record nothing
   std::vector<std::uint64_t> page_, left_page_;  // the agent's trace; what the dead one left
