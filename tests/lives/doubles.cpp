@@ -12,6 +12,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 namespace {
+
 double in_seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
 
 }  // namespace

@@ -5,14 +5,16 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <stdexcept>
-#include <string>
 #include <thread>
 
 #include <idletune/agent.hpp>
 
+#include "tests/unit/variable.hpp"
+
 namespace idletune::bench {
+
+using test::Variable;
 
 // What takes longer than this does not happen.
 constexpr std::chrono::minutes kTuningPatience{2};
@@ -66,26 +68,6 @@ class TuningBeside {
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> steps_{0};
   std::thread thread_;
-};
-
-// Sets a variable of the environment, for libraries and programs that are started from now on.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    if (const char* old = std::getenv(name)) {
-      old_ = old;
-      was_set_ = true;
-    }
-    ::setenv(name, value.c_str(), 1);
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-  ~Variable() { was_set_ ? ::setenv(name_, old_.c_str(), 1) : ::unsetenv(name_); }
-
- private:
-  const char* name_;
-  std::string old_;
-  bool was_set_ = false;
 };
 
 }  // namespace idletune::bench

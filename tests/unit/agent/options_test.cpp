@@ -11,23 +11,11 @@
 
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/variable.hpp"
 
 using namespace idletune;
+using idletune::test::Variable;
 using namespace std::chrono_literals;
-
-namespace {
-
-// Sets a variable for the length of a test case.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
-
- private:
-  const char* name_;
-};
-
-}  // namespace
 
 TEST_CASE("environment variables override options") {
   const Variable mode("IDLETUNE_MODE", "cached");
@@ -98,7 +86,6 @@ TEST_CASE("the helper is looked for in PATH only if an option says so") {
   const std::string helper = folder.file("idletune-helper");
   test::overwrite(helper, "");
   std::filesystem::permissions(helper, std::filesystem::perms::owner_all);
-  const std::string before = std::getenv("PATH");
   const Variable path("PATH", folder.path().c_str());
   AgentOptions options;
   options.model = kNoModel;
@@ -113,7 +100,6 @@ TEST_CASE("the helper is looked for in PATH only if an option says so") {
     REQUIRE(seeking.ok());
     CHECK(seeking->status().trials.ok());
   }
-  ::setenv("PATH", before.c_str(), 1);
 }
 
 TEST_CASE("an agent goes on where it was opened when the application goes elsewhere") {

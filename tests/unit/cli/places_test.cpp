@@ -4,41 +4,20 @@
 
 #include <sys/stat.h>
 
-#include <cstdlib>
-#include <optional>
 #include <string>
 
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/variable.hpp"
 
 using namespace idletune;
 using namespace idletune::cli;
 using idletune::test::overwrite;
 using idletune::test::TemporaryFolder;
-
-namespace {
-
-// A variable of the environment as it is for the length of a test case; null: unset.
-class EnvironmentVariable {
- public:
-  EnvironmentVariable(const char* name, const char* value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
-    set(value);
-  }
-  ~EnvironmentVariable() { set(before_ ? before_->c_str() : nullptr); }
-  void set(const char* value) const {
-    value != nullptr ? ::setenv(name_, value, 1) : ::unsetenv(name_);
-  }
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
-
-}  // namespace
+using idletune::test::Variable;
 
 TEST_CASE("what a verb keeps is in the folder for state, or in the home folder") {
-  const EnvironmentVariable state("XDG_STATE_HOME", "/state");
-  const EnvironmentVariable home("HOME", "/home/somebody");
+  const Variable state("XDG_STATE_HOME", "/state");
+  const Variable home("HOME", "/home/somebody");
   CHECK(state_folder("solve").value() == "/state/idletune/solve");
   state.set("not/absolute");
   CHECK(state_folder("solve").value() == "/home/somebody/.local/state/idletune/solve");
