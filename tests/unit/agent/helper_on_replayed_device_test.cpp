@@ -96,30 +96,28 @@ struct HelperApplication {
 
 TEST_CASE("a helper finds a faster configuration in idle time, and the next start begins with it") {
   const TemporaryFolder folder;
-  Configuration adopted;
-  std::uint64_t evaluated = 0;
+  Explanation found;
   {
     HelperApplication first(folder.file("state"));
     first.launch(1);
     first.play_until([&] { return first.explain().selection == Selection::tuned; });
-    const Explanation found = first.explain();
+    found = first.explain();
     CHECK(found.speed_up > 1.0);
     CHECK(found.evaluated >= 1);
     const AgentStatus status = first.agent->status();
     CHECK_MESSAGE(status.trials.ok(), status.trials.to_string());
     CHECK_MESSAGE(status.storage.ok(), status.storage.to_string());
     CHECK(status.charged_seconds > 0);
-    adopted = found.running;
-    evaluated = found.evaluated;
   }
+  // A faster one that was still being built, or a trial that was under way, may come on top.
   HelperApplication second(folder.file("state"));
   const Explanation known = second.explain();  // before the first launch
   CHECK(known.selection == Selection::tuned);
-  CHECK(known.running == adopted);
-  CHECK(known.evaluated == evaluated);
+  CHECK(known.running_ms <= found.running_ms);
+  CHECK(known.evaluated >= found.evaluated);
   CHECK(second.agent->status().new_suspects == 0);
   CHECK(second.agent->status().new_quarantines == 0);
-  second.play_until([&] { return second.explain().evaluated > evaluated; });
+  second.play_until([&] { return second.explain().evaluated > known.evaluated; });
 }
 
 TEST_CASE("a configuration that kills the helper costs nothing else and is never tried again") {
