@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "agent/journal/journal.hpp"
+#include "agent/launch/launch_table.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 
 using namespace idletune;
@@ -85,7 +86,8 @@ struct Application {
   double spent = 0, default_spent = 0, worst_over = 0;
 };
 
-// A process that is killed in the first call which runs the best.
+// A process that is killed in the first call which runs the best. It may have been building another
+// then, which is a suspect as well.
 void die_in_best(const std::string& state) {
   const pid_t child = fork();
   REQUIRE(child >= 0);
@@ -103,13 +105,14 @@ void die_in_best(const std::string& state) {
   REQUIRE(WIFSIGNALED(status));
 }
 
-// What the first process after a power cut makes of that.
-void cut_power(const std::string& state) {
+// What the first process after a power cut makes of that: how many are suspects now.
+std::uint64_t cut_power(const std::string& state) {
   journal::JournalOptions options;
   options.boot = 44;
   const auto journal = journal::Journal::open(open_posix_storage(state), options);
   REQUIRE(journal->recovery().new_suspects > 0);  // whoever was in the race
   REQUIRE(journal->shutdown().ok());
+  return journal->recovery().new_suspects;
 }
 
 }  // namespace
@@ -194,7 +197,7 @@ TEST_CASE("a process that dies in a call does not begin that call again") {
   const test::TemporaryFolder folder;
   die_in_best(folder.path());
   Application again(folder.path());
-  CHECK(again.agent->status().new_suspects == 1);
+  CHECK(again.agent->status().new_suspects >= 1);
   for (int i = 0; i < 6000; ++i) again.call({0});
   CHECK(again.ran.count(kBest) == 0);
   CHECK(again.running({0}) == kSecond);
@@ -203,7 +206,7 @@ TEST_CASE("a process that dies in a call does not begin that call again") {
 TEST_CASE("what ran in a call when the power went comes back last of all") {
   const test::TemporaryFolder folder;
   die_in_best(folder.path());
-  cut_power(folder.path());
+  const std::uint64_t suspects = cut_power(folder.path());
   Application again(folder.path());
   const auto suspect = again.calls->text({4, 3});
   std::size_t before = 0;
@@ -212,9 +215,9 @@ TEST_CASE("what ran in a call when the power went comes back last of all") {
     if (again.ran.count(suspect) == 0) before = again.ran.size();
   }
   CHECK(again.running({0}) == kBest);
-  // Whatever else there was to try had run before.
+  // Whatever else there was to try had run before, or took turns with it.
   CHECK(before > 1);
-  CHECK(again.ran.size() == before + 1);
+  CHECK(again.ran.size() < before + suspects + detail::LaunchTurns::kCandidates);
   CHECK(again.worst_over <= 13000 * 11);
 }
 
