@@ -63,13 +63,13 @@ struct HelperApplication {
     REQUIRE_MESSAGE(explanation.ok(), explanation.status().to_string());
     return *explanation;
   }
-  // Launches and idles in turn until `done`.
+  // Launches and idles in turn until `done`. Gaps are longer than a sync on busy processors.
   template <class Condition>
   void play_until(const Condition& done) {
     const auto end = std::chrono::steady_clock::now() + kPatience;
     while (!done() && std::chrono::steady_clock::now() < end) {
       launch(200);
-      agent->idle(100ms);
+      agent->idle(1s);
     }
     REQUIRE(done());
   }
