@@ -412,14 +412,21 @@ void offer_selected(const KernelKnowledge& kernel, const Shape& shape, std::stri
   double inputs[kMaxDimensions + kMaxFeatures];
   const std::size_t count = shape.input_count();
   for (std::size_t i = 0; i < count; ++i) inputs[i] = shape.input(i);
+  const bool is_processor = device_kind(device) == DeviceKind::processor;
   for (std::size_t i = 0; i < kernel.selector_count(); ++i) {
     const SelectorView selector = kernel.selector(i);
     const bool here = same_device_model(selector.device, device);
-    if ((!here && !selector.device.empty()) || !selector.covers({inputs, count})) continue;
+    const bool of_kin = is_processor && device_kind(selector.device) == DeviceKind::processor;
+    if ((!here && !of_kin && !selector.device.empty()) || !selector.covers({inputs, count})) {
+      continue;
+    }
     const SelectorView::Choice choice = selector.select({inputs, count});
-    // Over all devices: after what is measured at this very shape.
-    picks.offer(selector.values(choice.number), here ? PickQuality::selector : over_all,
-                here ? 0 : std::numeric_limits<double>::min(), choice.expected);
+    const PickQuality quality = here     ? PickQuality::selector
+                                : of_kin ? PickQuality::other_device
+                                         : over_all;
+    // After what is measured at this very shape.
+    picks.offer(selector.values(choice.number), quality, std::numeric_limits<double>::min(),
+                choice.expected);
   }
 }
 

@@ -214,7 +214,10 @@ std::vector<LearnedSelector> learn_selectors(const PerformanceTable& table,
   Rows all;
   Rows device_of;
   std::size_t number = 0;
-  for (const Rows& sources : by_device(table)) {
+  std::vector<Rows> by_number = by_device(table);
+  std::stable_sort(by_number.begin(), by_number.end(),
+                   [](const Rows& a, const Rows& b) { return a.size() > b.size(); });
+  for (const Rows& sources : by_number) {
     if (sources.size() < std::max<std::size_t>(options.least_shapes, 2)) continue;
     const Rows devices(sources.size(), 0);
     selectors.push_back(learn_one(table, sources, devices, options, cross_validate));

@@ -51,8 +51,8 @@ struct LearnedSelector {
   learners::TreeView tree() const { return learners::TreeView({nodes.data(), nodes.size()}); }
 };
 
-// One for each device with enough shapes of as many dimensions; one over all if there are several
-// such and it does better than one configuration. What is best at a shape is learned from the
+// One for each device with enough shapes of as many dimensions, that with most shapes first; one over
+// all if there are several such and it does better than one configuration. What is best at a shape is learned from the
 // classes that were measured there; unmeasured ones count with the shape's mean. `cross_validate`
 // false leaves the quality 0. Deterministic.
 std::vector<LearnedSelector> learn_selectors(const PerformanceTable& table,

@@ -142,6 +142,25 @@ TEST_CASE("a selector over all devices serves devices without their own") {
   CHECK(pick->configuration == Configuration{32, 4});
 }
 
+TEST_CASE("a processor without a selector of its own asks the first one of a processor") {
+  ModelContent c = content();
+  c.selectors.push_back(c.selectors[0]);
+  c.selectors[0].device = "pthread-skylake-avx512-AMD EPYC";
+  c.selectors[1].device = "AMD EPYC";
+  c.selectors[1].classes = {16, 1, 16, 2, 16, 4};
+  const auto model = opened(c);
+  const auto pick = [&](std::string_view device) {
+    const auto found = first_pick(model->kernels()[0], tiles(), {1024, 512}, device);
+    REQUIRE(found.has_value());
+    return *found;
+  };
+  CHECK(pick("pthread-Intel(R) Xeon(R)").configuration == Configuration{32, 4});
+  CHECK(pick("cpu-cortex-a72").quality == PickQuality::other_device);
+  CHECK(pick("AMD EPYC").configuration == Configuration{16, 4});
+  CHECK(pick("AMD EPYC").quality == PickQuality::selector);
+  CHECK(pick("Board Two").configuration == Configuration{64, 1});  // no processor
+}
+
 TEST_CASE("what is published for a device or its family comes before other devices") {
   ModelContent c = content();
   c.published = {{"Mali-G610 MC6 r0p0", {16, 1}}, {"Mali", {16, 2}, 3}, {"Mali", {16, 4}, 5}};
