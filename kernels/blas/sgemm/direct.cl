@@ -95,6 +95,49 @@ FUNCTION void copy_rows(LOCAL_POINTER RowVector* tile, const GLOBAL STORED* a, c
 #define PASS_ROW_TILE
 #endif
 
+FUNCTION void store_columns(GLOBAL STORED* c, ColumnVector result, const float beta) {
+  if (beta != 0.0f) result = MULTIPLY_ADD(SPLAT(VX, beta), LOAD_STORED(VX, c), result);
+  STORE_STORED(VX, result, c);
+}
+
+// One step of the depth, the d-th of the tile: `a` further than where each row begins, from `b` on.
+FUNCTION void add_step(const int turned, ColumnVector sum[OWN_ROWS][COLUMN_VECTORS],
+                       const GLOBAL STORED* const row_start[OWN_ROWS], const size_t a,
+                       const GLOBAL STORED* b, const int column[COLUMN_VECTORS], const int N,
+                       const int ldb, const int d, const int item_column,
+                       const int item_row COLUMN_TILE ROW_TILE) {
+  ColumnVector from_b[COLUMN_VECTORS];
+#pragma unroll
+  for (int i = 0; i < COLUMN_VECTORS; ++i) {
+#if LOCAL_B == 1
+    from_b[i] = column_tile[(d * COLS + COLUMN_IN_TILE(item_column, i)) / VX];
+#else
+    from_b[i] = load_columns(turned, b, column[i], N, ldb);
+#endif
+  }
+#pragma unroll
+  for (int v = 0; v < ROW_VECTORS; ++v) {
+    float from_a[VY];
+#if LOCAL_A == 1
+    LANES_OF(VY, row_tile[(d * ROWS + ROW_IN_TILE(item_row, v)) / VY], from_a);
+#else
+#pragma unroll
+    for (int lane = 0; lane < VY; ++lane) from_a[lane] = READ(row_start[v * VY + lane], a);
+#endif
+#pragma unroll
+    for (int lane = 0; lane < VY; ++lane) {
+#pragma unroll
+      for (int i = 0; i < COLUMN_VECTORS; ++i) {
+        sum[v * VY + lane][i] =
+            MULTIPLY_ADD(SPLAT(VX, from_a[lane]), from_b[i], sum[v * VY + lane][i]);
+      }
+    }
+  }
+}
+#define ADD_STEP(d)                                                                             \
+  add_step(turned, sum, row_start, (k + (d)) * depth_step, b + (k + (d)) * b_step, column, N,   \
+           ldb, d, item_column, item_row PASS_COLUMN_TILE PASS_ROW_TILE)
+
 // The group's tile of C. The pointers are where the operands begin.
 FUNCTION void multiply_tile(const int turned, const int M, const int N, const int K,
                             const GLOBAL STORED* RESTRICT a, const GLOBAL STORED* RESTRICT b,
@@ -126,10 +169,8 @@ FUNCTION void multiply_tile(const int turned, const int M, const int N, const in
   }
 
   const int depth = alpha == 0.0f ? 0 : K;
-  // What KWI does not divide is left to the last part below.
-  const int fast_depth = depth - depth % KWI;
-  for (int k = 0; k < fast_depth; k += DEEP) {
-    const int tile_depth = min(DEEP, fast_depth - k);
+  for (int k = 0; k < depth; k += DEEP) {
+    const int tile_depth = min(DEEP, depth - k);
 #if LOCAL_B == 1
     copy_columns(turned, column_tile, b + k * b_step, tile_depth, N, ldb, group_column,
                  item_row * DIMX + item_column);
@@ -141,67 +182,34 @@ FUNCTION void multiply_tile(const int turned, const int M, const int N, const in
 #if LOCAL_B == 1 || LOCAL_A == 1
     LOCAL_BARRIER();
 #endif
-    for (int unrolled = 0; unrolled < tile_depth; unrolled += KWI) {
+    int d = 0;
+    for (; d + KWI <= tile_depth; d += KWI) {
 #pragma unroll
-      for (int step = 0; step < KWI; ++step) {
-        const int d = unrolled + step;
-        ColumnVector from_b[COLUMN_VECTORS];
-#pragma unroll
-        for (int i = 0; i < COLUMN_VECTORS; ++i) {
-#if LOCAL_B == 1
-          from_b[i] = column_tile[(d * COLS + COLUMN_IN_TILE(item_column, i)) / VX];
-#else
-          from_b[i] = load_columns(turned, b + (k + d) * b_step, column[i], N, ldb);
-#endif
-        }
-#pragma unroll
-        for (int v = 0; v < ROW_VECTORS; ++v) {
-          float from_a[VY];
-#if LOCAL_A == 1
-          LANES_OF(VY, row_tile[(d * ROWS + ROW_IN_TILE(item_row, v)) / VY], from_a);
-#else
-#pragma unroll
-          for (int lane = 0; lane < VY; ++lane) {
-            from_a[lane] = READ(row_start[v * VY + lane], (k + d) * depth_step);
-          }
-#endif
-#pragma unroll
-          for (int lane = 0; lane < VY; ++lane) {
-#pragma unroll
-            for (int i = 0; i < COLUMN_VECTORS; ++i) {
-              sum[v * VY + lane][i] =
-                  MULTIPLY_ADD(SPLAT(VX, from_a[lane]), from_b[i], sum[v * VY + lane][i]);
-            }
-          }
-        }
-      }
+      for (int step = 0; step < KWI; ++step) ADD_STEP(d + step);
     }
+#if KWI > 1
+    for (; d < tile_depth; ++d) ADD_STEP(d);
+#endif
 #if LOCAL_B == 1 || LOCAL_A == 1
     LOCAL_BARRIER();
 #endif
   }
 
-  if (group_column + COLS <= N && fast_depth == depth) {
+  if (group_column + COLS <= N) {
 #pragma unroll
     for (int r = 0; r < OWN_ROWS; ++r) {
       const int row = group_row + ROW_IN_TILE(item_row, r / VY) + r % VY;
-      if (row < M) {
-        GLOBAL STORED* c_row = c + (size_t)row * ldc;
+      if (row >= M) continue;
 #pragma unroll
-        for (int i = 0; i < COLUMN_VECTORS; ++i) {
-          ColumnVector result = SPLAT(VX, alpha) * sum[r][i];
-          if (beta != 0.0f) {
-            result = MULTIPLY_ADD(SPLAT(VX, beta), LOAD_STORED(VX, c_row + column[i]), result);
-          }
-          STORE_STORED(VX, result, c_row + column[i]);
-        }
+      for (int i = 0; i < COLUMN_VECTORS; ++i) {
+        store_columns(c + (size_t)row * ldc + column[i], SPLAT(VX, alpha) * sum[r][i], beta);
       }
     }
     return;
   }
 
-  // The right edge and what is left of the depth: rolled loops over a copy, because indexing `sum`
-  // by variables would move it out of the registers everywhere, and unrolling costs compile time.
+  // The right edge: a rolled loop over a copy, because indexing `sum` by variables would move it
+  // out of the registers everywhere, and unrolling costs compile time.
   ColumnVector kept[OWN_ROWS * COLUMN_VECTORS];
 #pragma unroll
   for (int r = 0; r < OWN_ROWS; ++r) {
@@ -213,23 +221,20 @@ FUNCTION void multiply_tile(const int turned, const int M, const int N, const in
     const int r = at / COLUMN_VECTORS;
     const int row = group_row + ROW_IN_TILE(item_row, r / VY) + r % VY;
     const int own = group_column + COLUMN_IN_TILE(item_column, at % COLUMN_VECTORS);
-    if (row < M && own < N) {
-      const int first = first_column_of(own, N);
-      ColumnVector total = kept[at];
+    if (row >= M || own >= N) continue;
+    GLOBAL STORED* c_row = c + (size_t)row * ldc;
+    const ColumnVector scaled = SPLAT(VX, alpha) * kept[at];
+    if (own + VX <= N) {
+      store_columns(c_row + own, scaled, beta);
+      continue;
+    }
+    float lanes[VX];
+    LANES_OF(VX, scaled, lanes);
+    const int first = first_column_of(own, N);
 #pragma unroll 1
-      for (int k = fast_depth; k < depth; ++k) {
-        const float from_a = READ(a, row * row_step + k * depth_step);
-        total = MULTIPLY_ADD(SPLAT(VX, from_a),
-                             load_columns(turned, b + k * b_step, first, N, ldb), total);
-      }
-      float lanes[VX];
-      LANES_OF(VX, SPLAT(VX, alpha) * total, lanes);
-      GLOBAL STORED* c_row = c + (size_t)row * ldc;
-#pragma unroll 1
-      for (int here = own; here < min(own + VX, N); ++here) {
-        const float result = lanes[here - first];
-        WRITE(c_row, here, beta == 0.0f ? result : MULTIPLY_ADD(beta, READ(c_row, here), result));
-      }
+    for (int here = own; here < N; ++here) {
+      const float result = lanes[here - first];
+      WRITE(c_row, here, beta == 0.0f ? result : MULTIPLY_ADD(beta, READ(c_row, here), result));
     }
   }
 }

@@ -106,7 +106,7 @@ const KernelCheck kSgemmCheck{
      {50, 3, 67, 1, 0, 1, 8}},
     {9, 21, 11, 1, 0, 0, 0},
     expected_products,
-    {"k = fast_depth; k < depth", "k = fast_depth + 1; k < depth"},
+    {"for (; d < tile_depth; ++d)", "for (++d; d < tile_depth; ++d)"},
     {{5, 18, 9, 2, 1, 1, 0}, {2, 3, 256, 1, 0, 1, 0}, {3, 18, 9, 1, 0, 0, 16}}};
 
 std::uint16_t to_half(float value) {
