@@ -329,6 +329,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: tests/lives/README.md\n");
     return 64;
   }
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   return Program(options).run();
 }

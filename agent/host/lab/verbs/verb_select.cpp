@@ -167,7 +167,13 @@ Result<Problems> read_problems(const SelectArguments& arguments) {
     if (arguments.unseen.empty()) return problems_of({histories.data(), histories.size()});
     auto unseen = must(load_histories(arguments.unseen, arguments.emulated));
     const std::size_t seen = histories.size();
-    for (History& history : unseen) histories.push_back(std::move(history));
+    for (History& history : unseen) {
+      if (seen > 0 && history.device != histories[0].device) {
+        return Status(StatusCode::invalid_argument, "--unseen: it was measured on %; expected %",
+                      history.device, histories[0].device);
+      }
+      histories.push_back(std::move(history));
+    }
     auto problems = problems_of({histories.data(), histories.size()}, seen);
     if (problems.ok() && problems->seen >= problems->count()) {
       return Status(StatusCode::invalid_argument,
