@@ -66,7 +66,9 @@ Nanoseconds ProductionWatch::saving_per_launch() const {
     const double clock = typical < expected_ ? static_cast<double>(typical.count()) /
                                                    static_cast<double>(expected_.count())
                                              : 1;
-    return times(default_time_, clock) - order_statistic(3, 4);
+    const Nanoseconds untuned = times(default_time_, clock);
+    const Nanoseconds saved = untuned - order_statistic(3, 4);
+    return typical > untuned ? saved : std::max(saved, Nanoseconds{0});
   }
   return std::min(Nanoseconds{0}, default_time_ - order_statistic(1, 2));
 }

@@ -43,9 +43,10 @@ class ProductionWatch {
   WatchStatus status() const;
   Nanoseconds median() const;  // of the window; 0 while learning
   // A careful figure of what each launch saves against the default: default_time minus the upper
-  // quartile of the window, negative if that is a loss; while learning 0, but for a loss in the
-  // median. Where the window is faster than expected, the default counts as so much faster, too.
-  // Feeds Ledger::credit.
+  // quartile of the window, negative only if the median is a loss, too: launches that are disturbed
+  // would have been with the default; while learning 0, but for a loss in the median. Where the
+  // window is faster than expected, the default counts as so much faster, too. Feeds
+  // Ledger::credit.
   Nanoseconds saving_per_launch() const;
   std::uint64_t samples() const { return samples_; }
 

@@ -48,6 +48,16 @@ TEST_CASE("a configuration that keeps its promise is fine and its saving is care
   CHECK(watch.saving_per_launch() == Nanoseconds(390));
 }
 
+TEST_CASE("launches that are disturbed are no loss where the others win") {
+  ProductionWatch watch(Nanoseconds(1000), Nanoseconds(500));
+  feed(watch, 600, 10);
+  feed(watch, 3000, 5);
+  CHECK(watch.median() == Nanoseconds(600));
+  CHECK(watch.saving_per_launch() == Nanoseconds(0));
+  feed(watch, 3000, 3);
+  CHECK(watch.saving_per_launch() == Nanoseconds(-2000));
+}
+
 TEST_CASE("what runs faster than it was timed has not saved more for that") {
   ProductionWatch watch(Nanoseconds(1000), Nanoseconds(500));
   feed(watch, 250, 15);  // the clock is twice as fast: the default would take 500
