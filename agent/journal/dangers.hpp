@@ -48,7 +48,6 @@ class Dangers {
   bool is_wrong(const Trial& trial) const;
   void for_each_wrong(std::uint64_t kernel, std::uint64_t device, std::uint64_t driver,
                       const Visitor<const Wrong&>& visit) const;
-  std::size_t wrong_count() const { return wrongs_.entries().size(); }
   // Little room is left for dangers of this board, and none of them is forgotten: what is not the
   // default should not be tried any more.
   bool full() const;

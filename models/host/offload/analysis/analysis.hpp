@@ -52,7 +52,6 @@ class Analysis {
   }
 
   Footprint& footprint() { return footprint_; }
-  const WindowParallelism& parallelism() const { return parallelism_; }
   const AccessWindows& access_windows() const { return accesses_; }
   // How often each operation was executed here.
   const std::vector<std::uint64_t>& executions() const { return executions_; }
