@@ -133,32 +133,14 @@ struct ShapeTask {
   // launches (0: by what clock the default was timed nobody knows), and how many were let pass.
   static constexpr std::uint64_t kFirstDuel = 128;
   std::uint64_t duel_at = 0, duel_interval = kFirstDuel / 4;
-  void defer_duel() {
-    constexpr std::uint64_t kFurthest = std::uint64_t{1} << 40;
-    duel_interval = std::min(duel_interval * 4, kFurthest);
-    duel_at = launches() + duel_interval;
-  }
+  void defer_duel();
 
   // The configuration may not be tried again for some launches, four times as many each time. How
   // often it lost.
-  std::uint32_t lost_again(const Configuration& configuration) {
-    std::size_t i = 0;
-    while (i < comebacks.size() && comebacks[i].configuration != configuration) ++i;
-    if (i == comebacks.size()) push(comebacks, Comeback{configuration});
-    comebacks[i].from_launches = launches() + Comeback::waits_after(++comebacks[i].tries);
-    return comebacks[i].tries;
-  }
+  std::uint32_t lost_again(const Configuration& configuration);
 
   // The default and what runs were timed anew, by another clock than before, maybe.
-  void timed_anew(Nanoseconds untuned, Nanoseconds tuned) {
-    if (untuned.count() == 0 || tuned.count() == 0) return;
-    search.clock_changed(default_time, untuned);
-    default_time = untuned;
-    running_time = tuned;
-    timed_alike = true;
-    look_for_comebacks = true;  // it may be slower than was believed
-    watch_anew();
-  }
+  void timed_anew(Nanoseconds untuned, Nanoseconds tuned);
   void watch_anew();
 
   const Configuration& running() const { return variants.running().configuration; }
@@ -244,11 +226,5 @@ struct KernelTask {
 
 inline bool ShapeTask::runs_for_class() const { return kernel.state->classes().run_at(slot); }
 inline FactSubject ShapeTask::facts() const { return kernel.facts(); }
-
-inline void ShapeTask::watch_anew() {
-  watch = ProductionWatch(default_time, running_time);
-  slot.time_launches();
-  if (!kernel.state->profiling_available()) watch.profiling_unavailable();
-}
 
 }  // namespace idletune::detail
