@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "models/core/digest.hpp"
+#include "platform/os/clock.hpp"
 #include "platform/os/error.hpp"
 #include "platform/os/storage.hpp"
 
@@ -76,13 +77,14 @@ std::list<CachedFile> scan(const std::string& folder) {
   std::list<CachedFile> files;
   DIR* listing = ::opendir(folder.c_str());
   if (listing == nullptr) return files;
-  const std::time_t now = std::time(nullptr);
+  const std::int64_t now = real_clock().unix_seconds();
   while (const dirent* entry = ::readdir(listing)) {
     const std::string_view name = entry->d_name;
     if (name.find(kSuffix) == std::string_view::npos) continue;
     std::string path = joined("%/%", folder, entry->d_name);
     struct stat status {};
-    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (::fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (!S_ISREG(status.st_mode)) continue;
     if (!ends_with(name, kSuffix)) {
       if (now - status.st_mtime > kAbandonedAfterSeconds) ::unlink(path.c_str());
       continue;
@@ -96,7 +98,7 @@ std::list<CachedFile> scan(const std::string& folder) {
 void renew(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return;
-  if (std::time(nullptr) - status.st_mtime > kRenewAfterSeconds) {
+  if (real_clock().unix_seconds() - status.st_mtime > kRenewAfterSeconds) {
     ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
   }
 }

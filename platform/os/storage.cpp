@@ -175,9 +175,10 @@ bool is_left_over(std::string_view name) {
   const std::string numbers(name.substr(mark + kMark.size()));
   char* end = nullptr;
   const long pid = std::strtol(numbers.c_str(), &end, 10);
-  const char* const second = end + 1;
+  const char* second = end + 1;
   if (pid <= 0 || *end != '-' || *second == '\0') return false;
-  if (std::strspn(second, "0123456789") != std::strlen(second)) return false;
+  while (*second >= '0' && *second <= '9') ++second;
+  if (*second != '\0') return false;
   return pid == ::getpid() || (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH);
 }
 
