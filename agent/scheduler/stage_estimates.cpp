@@ -199,8 +199,9 @@ std::size_t StageEstimates::observations(TrialStage stage) const {
 Nanoseconds StageEstimates::relaxed(TrialStage stage, Nanoseconds estimate,
                                     std::uint32_t missed_gaps) const {
   const std::size_t count = observations(stage);
-  const double factor = count > 0 ? 0.9 : 0.5;
-  const double least = count < HighPercentile::kEnough ? kLeastShareOfFew : kLeastShare;
+  const bool few = count < HighPercentile::kEnough;
+  const double factor = count == 0 ? 0.5 : few ? 0.8 : 0.9;
+  const double least = few ? kLeastShareOfFew : kLeastShare;
   const std::uint32_t rounds = std::min(missed_gaps / kPatience, kMaxRounds);
   return from_ns(real_ns(estimate) * std::max(least, std::pow(factor, rounds)));
 }

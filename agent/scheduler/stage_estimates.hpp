@@ -79,7 +79,7 @@ class StageEstimates {
   // An estimate that keeps a stage from running would never be corrected by an observation, so it
   // relaxes with the gaps in a row that were too short: with every ten of them a prior by half, an
   // observation by a tenth, down to an eighth. One disturbed stage must not rule out all that
-  // follow: fewer than HighPercentile::kEnough observations relax down to a sixty-fourth.
+  // follow: fewer than HighPercentile::kEnough observations relax by a fifth, down to a sixty-fourth.
   Nanoseconds relaxed(TrialStage stage, Nanoseconds estimate, std::uint32_t missed_gaps) const;
   bool fits(const TrialRequest& request, const StageContext& context, Nanoseconds remaining) const {
     return predict(request, context) <= remaining;

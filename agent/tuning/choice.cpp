@@ -59,8 +59,15 @@ void Choice::update_decision(ShapeTask& task, const StepPrice& step) {
   task.search.decide(situation);
 }
 
+bool Choice::pass_over(ShapeTask& task) const {
+  if (task.gap_needed <= core_.longest_gap_) return false;
+  task.passed_over = core_.runs_;
+  return true;
+}
+
 // Where it says that a shape has to wait, it notes for what.
 Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
+  if (task.passed_over == core_.runs_) return Want::nothing;
   task.blocker = Blocker::none;
   const bool recalled = task.recalled && is<Resting>(task.work);
   if (task.baseline_failed || recalled || now() < task.rests_until) return Want::nothing;
@@ -138,10 +145,7 @@ Choice::Want Choice::want_of_decision(ShapeTask& task, Nanoseconds charge) {
   if (decision.verdict == Verdict::wait) {
     task.gap_needed = gap_needed(task);
     task.blocker = task.gap_needed > core_.longest_gap_ ? Blocker::gap : Blocker::ledger;
-    if (task.blocker == Blocker::gap) {
-      ++task.misses;
-      return Want::nothing;
-    }
+    if (task.blocker == Blocker::gap) return Want::nothing;
     return has_pick ? Want::saving : Want::nothing;
   }
   if (!task.search.asks_for_step(decision)) return Want::nothing;
@@ -188,6 +192,7 @@ ShapeTask* Choice::most_wanting(TimeSource source, ShapeTask* only) {
 ShapeTask* Choice::choose(TimeSource source, ShapeTask* only) {
   if (options_.mode != Mode::tune) return nullptr;
   if (core_.current_ != nullptr && (only == nullptr || only == core_.current_) &&
+      core_.current_->passed_over != core_.runs_ &&
       core_.may_tune(core_.current_->kernel, source) && !in_debt(*core_.current_, source) &&
       next_request(core_.current_->work)) {
     return core_.current_;
@@ -208,7 +213,8 @@ ShapeTask* Choice::left_to_confirm(TimeSource source) {
     if (!kernel->device->reference_due() || kernel->shapes.empty()) continue;
     ShapeTask& task = *kernel->shapes.front();
     const Nanoseconds charge = accounts_.ledger().idle_charge(task.reference_run);
-    if (is<Resting>(task.work) && core_.may_tune(*kernel, source) &&
+    if (is<Resting>(task.work) && task.passed_over != core_.runs_ &&
+        core_.may_tune(*kernel, source) &&
         accounts_.blocker(task, source, charge) == Blocker::none) {
       return &task;
     }

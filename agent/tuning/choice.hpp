@@ -23,6 +23,8 @@ class Choice : EnginePart {
   };
   // The shape whose next stage is to be started; null: none. `only`: no other.
   ShapeTask* choose(TimeSource source, ShapeTask* only);
+  // A stage that no gap of late would hold keeps nobody else from tuning. False: another gap may.
+  bool pass_over(ShapeTask& task) const;
   double worth(const ShapeTask& task, Want want) const;
   StepPrice price(const ShapeTask& task) const;
 

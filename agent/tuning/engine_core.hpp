@@ -79,6 +79,7 @@ class EngineCore {
   std::uint32_t streak_ = 0;        // steps of the favourite in a row
   Nanoseconds gap_needed_{0};       // by the last stage that did not fit; 0: none
   Nanoseconds longest_gap_{0};
+  std::uint64_t runs_ = 0;  // of the engine
 };
 
 // One part of the tuner: it may read everything and changes what it owns.

@@ -129,7 +129,7 @@ Flight::Next Flight::fit(ShapeTask& task, TrialRequest& request, TimeSource sour
   const Nanoseconds needed =
       (compiles ? Nanoseconds{0} : predicted) + (announced ? Nanoseconds{0} : sync_takes());
   if (needed > remaining) {
-    task.misses += compiles ? 0 : 1;
+    if (!compiles) task.misses = std::max(task.misses, 1u);
     task.blocker = Blocker::gap;
     task.gap_needed = needed;
     report.needs = needed;
@@ -225,7 +225,10 @@ void Flight::gap_ends() {
   if (in_flight_) in_flight_->gap_ends(now(), kernels_);
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     // The board may be switched off now, and nothing of the trials runs.
-    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) rest(task->work);
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      rest(task->work);
+      if (task->blocker == Blocker::gap && task->misses > 0) ++task->misses;
+    }
   }
 }
 

@@ -89,6 +89,7 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     return report;
   }
   core_.gap_needed_ = Nanoseconds{0};
+  ++core_.runs_;
   const Nanoseconds start = core_.now();
   bool renewed = false;
   for (;;) {
@@ -124,6 +125,7 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     const Flight::Next next =
         flight_.start_stage(*task, source, budget - (core_.now() - start), report);
     if (next == Flight::Next::forbidden) (void)steps_.shelve(*task);
+    if (next == Flight::Next::does_not_fit && choice_.pass_over(*task)) continue;
     report.why = Flight::why_not(next);
     if (report.why != nullptr) break;
   }

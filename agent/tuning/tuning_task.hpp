@@ -106,6 +106,7 @@ struct ShapeTask {
   std::uint32_t misses = 0;         // gaps in a row that were too short for a stage never seen yet
   Blocker blocker = Blocker::none;  // when it was looked at last
   Nanoseconds gap_needed{0};        // by the stage that did not fit, while `blocker` is gap
+  std::uint64_t passed_over = 0;    // in which run of the engine others had its turn
   std::string baseline_failure;
   bool baseline_failed = false;  // for good
   bool exhausted = false;
