@@ -36,6 +36,11 @@ class ProductionWatch {
   // then the verdicts that need it are not given.
   ProductionWatch(Nanoseconds default_time, Nanoseconds expected, const WatchOptions& options = {});
 
+  // The same launches, compared with other times.
+  void expect(Nanoseconds default_time, Nanoseconds expected) {
+    default_time_ = default_time;
+    expected_ = expected;
+  }
   void sample(Nanoseconds time);  // times that are not positive are ignored
   // The queue has no profiling; a later sample ends this state.
   void profiling_unavailable() { profiling_ = false; }

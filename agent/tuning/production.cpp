@@ -408,7 +408,10 @@ void Production::end_duel(ShapeTask& task, std::size_t racer, TrialVerdict verdi
                              "slower in the application's launches than the default beside it");
   }
   // Given up, it says nothing: a few times of what is slow in launches would pass for another clock.
-  if (!known && verdict == TrialVerdict::reject_slow) task.timed_anew(untuned, tuned);
+  if (verdict != TrialVerdict::reject_slow) return;
+  if (!known) task.timed_anew(untuned, tuned);
+  task.untuned_launch = untuned;
+  task.watch.expect(untuned, tuned);
 }
 
 bool Production::launches_are_timed() const {

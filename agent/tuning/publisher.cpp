@@ -10,6 +10,7 @@
 namespace idletune::detail {
 namespace {
 constexpr journal::Serial kNotYet = UINT64_MAX;
+constexpr std::size_t kSeen = 5;  // launches that say what one takes
 }  // namespace
 
 void Publisher::adopt(ShapeTask& task, const Install& install, std::unique_ptr<Variant> variant) {
@@ -44,6 +45,8 @@ void Publisher::publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanos
   accounts_.credit_launches(task, now());  // at the old times
   task.setup_time = setup;
   const Configuration before = task.running();
+  const bool untuned = task.variants.adopted() == nullptr;
+  if (untuned && task.production.count() >= kSeen) task.untuned_launch = task.production.median();
   task.variants.publish(std::move(variant));
   if (before != task.running()) {
     forget_unproven(task, before);

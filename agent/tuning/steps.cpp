@@ -167,6 +167,7 @@ void Steps::end_recheck(ShapeTask& task, const CandidateTrial& plan, JournaledTr
   // A clock may have changed meanwhile: not so the ratio of a pair.
   const Nanoseconds tuned = plan.raw_candidate_median();
   task.timed_anew(from_ns(real_ns(tuned) / plan.ratio()), tuned);
+  if (task.untuned_launch.count() > 0) task.watch.expect(task.untuned_launch, task.launch_time());
 }
 
 // The trial is over without a death. `ran`: by an outcome of its own, which clears a suspicion.

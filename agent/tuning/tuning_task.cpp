@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "agent/scheduler/nanoseconds.hpp"
+
 namespace idletune::detail {
 
 void ShapeTask::defer_duel() {
@@ -25,11 +27,17 @@ void ShapeTask::timed_anew(Nanoseconds untuned, Nanoseconds tuned) {
   running_time = tuned;
   timed_alike = true;
   look_for_comebacks = true;  // it may be slower than was believed
-  watch_anew();
+  if (untuned_launch.count() == 0) watch_anew();
 }
 
 void ShapeTask::watch_anew() {
-  watch = ProductionWatch(default_time, running_time);
+  Nanoseconds untuned = default_time;
+  Nanoseconds expected = running_time;
+  if (untuned_launch.count() > 0 && default_time.count() > 0) {
+    untuned = untuned_launch;
+    expected = from_ns(real_ns(running_time) * real_ns(untuned_launch) / real_ns(default_time));
+  }
+  watch = ProductionWatch(untuned, expected);
   slot.time_launches();
   if (!kernel.state->profiling_available()) watch.profiling_unavailable();
 }

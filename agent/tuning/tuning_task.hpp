@@ -84,6 +84,9 @@ struct ShapeTask {
     return production.count() > 0 ? production.median() : running_time;
   }
   ProductionWatch watch;
+  // What a launch of the default took when those were timed last; 0: never. Launches find other
+  // caches than trials do: what one of them takes says nothing of what the other does.
+  Nanoseconds untuned_launch{0};
   // What a launch saves against the default at least, by comparisons side by side on the tuner's
   // queue: for queues that tell no times.
   Nanoseconds least_saving{0};

@@ -48,6 +48,15 @@ TEST_CASE("a configuration that keeps its promise is fine and its saving is care
   CHECK(watch.saving_per_launch() == Nanoseconds(390));
 }
 
+TEST_CASE("the same launches are compared with other times") {
+  ProductionWatch watch(Nanoseconds(1000), Nanoseconds(500));
+  feed(watch, 1200, 15);
+  CHECK(watch.status() == WatchStatus::demote);
+  watch.expect(Nanoseconds(2000), Nanoseconds(1200));
+  CHECK(watch.status() == WatchStatus::fine);
+  CHECK(watch.saving_per_launch() == Nanoseconds(800));
+}
+
 TEST_CASE("launches that are disturbed are no loss where the others win") {
   ProductionWatch watch(Nanoseconds(1000), Nanoseconds(500));
   feed(watch, 600, 10);
