@@ -389,7 +389,8 @@ void Simulation::check_launch(int c, int s, Runs runs) {
 
 void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   const Nanoseconds waited = wait_for_stage();
-  const double actual = in_seconds(time), standard = in_seconds(at_speed(world_.time(0, s)));
+  const double actual = in_seconds(time),
+               standard = in_seconds(at_speed(world_.colder * world_.time(0, s)));
   // Two threads that wait for the same stage lose that time once.
   const Nanoseconds from = std::max(time_->now(), waited_until_);
   waited_until_ = std::max(from, time_->now() + waited);
@@ -404,7 +405,7 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   const double incumbent =
       in_seconds(at_speed(world_.launch_time(reference_.driver(), running.configuration, s)));
   // What trials say that it saves, tuning may spend.
-  const double believed = standard - in_seconds(at_speed(world_.time(c, s)));
+  const double believed = standard - in_seconds(at_speed(world_.colder * world_.time(c, s)));
   const bool unseen = blind || (runs != Runs::racer && running.looks < Promises::kLooksToNotice);
   const double saved = unseen && actual > standard ? 0 : standard - actual;
   for (Bill* bill : {&bill_, &life_bill_}) {

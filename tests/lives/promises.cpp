@@ -277,7 +277,8 @@ std::string Promises::best_runs(const Process& process, int s) const {
   // Without times nobody can know that it is slower in production.
   const double time =
       seconds(world_.profiling ? world_.launch_time(driver, running, s) : world_.time(running, s));
-  if (seconds(world_.time(best, s)) >= 0.9 * time) return std::string();
+  const double best_time = seconds(world_.colder * world_.time(best, s));
+  if (best_time >= 0.9 * time) return std::string();
   const int measured = process.measured(best, s);
   const char* why = process.is_suspect(best) ? "-best-is-suspect"
                     : measured < 0           ? "-best-never-measured"
@@ -285,7 +286,7 @@ std::string Promises::best_runs(const Process& process, int s) const {
                                              : "-best-failed-once";
   return std::string(running == 0 ? "default" : "slower") + why + "|" + where(running, s) + " in " +
          std::to_string(time * 1e3) + " ms, best is " + where(best, s) + " in " +
-         std::to_string(seconds(world_.time(best, s)) * 1e3);
+         std::to_string(best_time * 1e3);
 }
 
 std::string Promises::put_aside(const Process& process, int shapes) const {

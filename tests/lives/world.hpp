@@ -65,6 +65,7 @@ struct World {
   // After which what was told is on the medium: the first may be of what was being written then.
   int syncs() const { return worker ? 2 : 1; }
   bool profiling = true;
+  int colder = 1;  // times as long as in trials launches take: they find other caches
   bool has_model = true;
   bool slots = false;     // models are pushed, tried and kept
   bool setups = false;    // some configurations prepare something once, of a constant buffer
