@@ -236,25 +236,40 @@ void gemm(const int M, const int N, const int K, const GLOBAL float* RESTRICT a,
   }
 }
 
-// The same result, one work item per element, independent of all tuning parameters. Compensated
-// summation (Kahan 1965) in single precision, since boards may lack double; the product enters
-// through a fused multiply-add, so no contraction by a compiler can change it. What remains are the
-// roundings of the single products. Must not be built with unsafe math options.
+// The same result, independent of all tuning parameters. Compensated summation (Kahan 1965) in
+// single precision, since boards may lack double; the product enters through a fused multiply-add,
+// so no contraction by a compiler can change it. What remains are the roundings of the single
+// products. Must not be built with unsafe math options. Each work item has some elements of a row,
+// whose chains of sums go on beside one another.
+#define CHAINS 8
 KERNEL void gemm_reference(const int M, const int N, const int K, const GLOBAL float* RESTRICT a,
                            const GLOBAL float* RESTRICT b, GLOBAL float* RESTRICT c,
                            const float alpha, const float beta) {
-  const int column = GLOBAL_ID(0);
+  const int apart = (N + CHAINS - 1) / CHAINS;
   const int row = GLOBAL_ID(1);
-  if (row >= M || column >= N) return;
-  float sum = 0.0f;
-  float lost = 0.0f;
+  if (row >= M || GLOBAL_ID(0) >= apart) return;
+  float sum[CHAINS], lost[CHAINS];
+  int column[CHAINS];
+#pragma unroll
+  for (int i = 0; i < CHAINS; ++i) {
+    sum[i] = lost[i] = 0.0f;
+    column[i] = min(GLOBAL_ID(0) + i * apart, N - 1);
+  }
   const int depth = alpha == 0.0f ? 0 : K;
   for (int k = 0; k < depth; ++k) {
-    const float term = FUSED(a[(size_t)row * K + k], b[(size_t)k * N + column], -lost);
-    const float next = sum + term;
-    lost = (next - sum) - term;
-    sum = next;
+    const float left = a[(size_t)row * K + k];
+#pragma unroll
+    for (int i = 0; i < CHAINS; ++i) {
+      const float term = FUSED(left, b[(size_t)k * N + column[i]], -lost[i]);
+      const float next = sum[i] + term;
+      lost[i] = (next - sum[i]) - term;
+      sum[i] = next;
+    }
   }
-  const size_t at = (size_t)row * N + column;
-  c[at] = beta == 0.0f ? alpha * sum : FUSED(beta, c[at], alpha * sum);
+#pragma unroll
+  for (int i = 0; i < CHAINS; ++i) {
+    if (GLOBAL_ID(0) + i * apart >= N) break;
+    const size_t at = (size_t)row * N + column[i];
+    c[at] = beta == 0.0f ? alpha * sum[i] : FUSED(beta, c[at], alpha * sum[i]);
+  }
 }

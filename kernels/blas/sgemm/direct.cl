@@ -309,27 +309,43 @@ KERNEL WORK_GROUP(DIMX, DIMY, 1) void direct_panels(SIGNATURE) {
   }
 }
 
-// The same result, one work item per element, independent of all tuning parameters. Compensated
-// summation (Kahan 1965) in single precision, since boards may lack double; the product enters
-// through a fused multiply-add, so no contraction by a compiler can change it. What remains are the
-// roundings of the single products. Must not be built with unsafe math options.
+// The same result, independent of all tuning parameters. Compensated summation (Kahan 1965) in
+// single precision, since boards may lack double; the product enters through a fused multiply-add,
+// so no contraction by a compiler can change it. What remains are the roundings of the single
+// products. Must not be built with unsafe math options. Each work item has some elements of a row,
+// whose chains of sums go on beside one another.
+#define CHAINS 8
 KERNEL void sgemm_reference(SIGNATURE) {
-  const int column = GLOBAL_ID(0);
+  const int apart = (N + CHAINS - 1) / CHAINS;
   const int row = GLOBAL_ID(1);
-  if (row >= M || column >= N) return;
+  if (row >= M || GLOBAL_ID(0) >= apart) return;
   const size_t a_depth = A_DEPTH;
   const size_t b_depth = B_DEPTH;
   const GLOBAL STORED* left = PLACED_A + begin_of(PANELS_A(form), row, A_STEP);
-  const GLOBAL STORED* right = PLACED_B + begin_of(PANELS_B(form), column, B_STEP);
-  float sum = 0.0f;
-  float lost = 0.0f;
+  const GLOBAL STORED* right[CHAINS];
+  float sum[CHAINS], lost[CHAINS];
+#pragma unroll
+  for (int i = 0; i < CHAINS; ++i) {
+    sum[i] = lost[i] = 0.0f;
+    const int column = min(GLOBAL_ID(0) + i * apart, N - 1);
+    right[i] = PLACED_B + begin_of(PANELS_B(form), column, B_STEP);
+  }
   const int depth = alpha == 0.0f ? 0 : K;
   for (int k = 0; k < depth; ++k) {
-    const float term = FUSED(READ(left, k * a_depth), READ(right, k * b_depth), -lost);
-    const float next = sum + term;
-    lost = (next - sum) - term;
-    sum = next;
+    const float of_a = READ(left, k * a_depth);
+#pragma unroll
+    for (int i = 0; i < CHAINS; ++i) {
+      const float term = FUSED(of_a, READ(right[i], k * b_depth), -lost[i]);
+      const float next = sum[i] + term;
+      lost[i] = (next - sum[i]) - term;
+      sum[i] = next;
+    }
   }
-  GLOBAL STORED* to = PLACED_C + (size_t)row * (N + c_pad) + column;
-  WRITE(to, 0, beta == 0.0f ? alpha * sum : FUSED(beta, READ(to, 0), alpha * sum));
+  GLOBAL STORED* to = PLACED_C + (size_t)row * (N + c_pad);
+#pragma unroll
+  for (int i = 0; i < CHAINS; ++i) {
+    const int column = GLOBAL_ID(0) + i * apart;
+    if (column >= N) break;
+    WRITE(to, column, beta == 0.0f ? alpha * sum[i] : FUSED(beta, READ(to, column), alpha * sum[i]));
+  }
 }
