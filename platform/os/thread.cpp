@@ -3,11 +3,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <ctime>
+#include <string_view>
 #include <utility>
 
 #include "platform/os/error.hpp"
@@ -51,7 +50,7 @@ std::chrono::nanoseconds thread_cpu_time() {
 
 void name_thread(const char* name) {
   char cut[16] = {};  // the kernel's limit, with the final zero
-  std::memcpy(cut, name, std::min(std::strlen(name), sizeof(cut) - 1));
+  std::string_view(name).copy(cut, sizeof(cut) - 1);
   (void)::pthread_setname_np(::pthread_self(), cut);
 }
 
