@@ -86,7 +86,7 @@ std::list<CachedFile> scan(const std::string& folder) {
     if (::fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
     if (!S_ISREG(status.st_mode)) continue;
     if (!ends_with(name, kSuffix)) {
-      if (now - status.st_mtime > kAbandonedAfterSeconds) ::unlink(path.c_str());
+      if (now - status.st_mtime > kAbandonedAfterSeconds) ::unlinkat(AT_FDCWD, path.c_str(), 0);
       continue;
     }
     files.push_back({std::move(path), static_cast<std::uint64_t>(status.st_size), status.st_mtime});
@@ -143,7 +143,7 @@ Status BinaryCache::store(const BinaryKey& key, Bytes binary) {
 }
 
 void BinaryCache::drop(const BinaryKey& key) {
-  if (enabled()) ::unlink(path_of(key).c_str());
+  if (enabled()) ::unlinkat(AT_FDCWD, path_of(key).c_str(), 0);
 }
 
 std::string BinaryCache::path_of(const BinaryKey& key) const {
@@ -166,7 +166,7 @@ bool BinaryCache::make_room(std::uint64_t bytes) {
         std::min_element(files.begin(), files.end(), [](const CachedFile& a, const CachedFile& b) {
           return a.used != b.used ? a.used < b.used : a.path < b.path;
         });
-    if (::unlink(oldest->path.c_str()) == 0) held_bytes -= oldest->size_bytes;
+    if (::unlinkat(AT_FDCWD, oldest->path.c_str(), 0) == 0) held_bytes -= oldest->size_bytes;
     files.erase(oldest);
   }
   return true;

@@ -63,7 +63,7 @@ Result<std::unique_ptr<MemoryFile>> MemoryFile::open(const std::string& about, s
   return Status(StatusCode::unsupported, "no folder in memory");
 }
 
-void MemoryFile::remove() const { (void)::unlink(path_.c_str()); }
+void MemoryFile::remove() const { (void)::unlinkat(AT_FDCWD, path_.c_str(), 0); }
 
 MemoryFile::~MemoryFile() { ::munmap(data_, bytes_); }
 

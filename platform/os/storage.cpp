@@ -408,7 +408,7 @@ void tidy_folder(const std::string& folder, Span<const std::string_view> own_nam
 }
 
 Status replace_file(const std::string& from, const std::string& to) {
-  if (::rename(from.c_str(), to.c_str()) == 0) return {};
+  if (::renameat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str()) == 0) return {};
   return system_error(joined("renaming '%' to", from), to, errno);
 }
 
@@ -431,12 +431,12 @@ Status write_file_atomically(const std::string& path, Bytes data, FileSync sync,
       status = sync_descriptor(file.get(), false, temporary);
     }
     if (!status.ok()) {
-      ::unlink(temporary.c_str());
+      ::unlinkat(AT_FDCWD, temporary.c_str(), 0);
       return status;
     }
   }
   if (Status status = replace_file(temporary, path); !status.ok()) {
-    ::unlink(temporary.c_str());
+    ::unlinkat(AT_FDCWD, temporary.c_str(), 0);
     return status;
   }
   if (sync == FileSync::no) return {};
