@@ -167,6 +167,12 @@ void Facts::died(const journal::Open& open, journal::Ending ending, const std::s
   std::vector<journal::Verdict> verdicts = judge(all, ending, journal::Witness::supervisor);
   for (journal::Verdict& verdict : verdicts) verdict.detail = detail;
   (void)journal_.accuse(verdicts);
+  // Nor is it tried again at other shapes, where it waits for a gap.
+  const journal::TrialKey died = open.trial.plain_key();
+  for (Retry& retry : retries_) {
+    const bool same = retry.key.configuration == died.configuration;
+    if (same && retry.key.kernel == died.kernel) retry.open = false;
+  }
   ++version_;
 }
 
