@@ -25,8 +25,8 @@ bool is_in_memory(int file) {
 
 // One that nobody else can have made, and that has room: writing to it cannot fail later.
 int usable(const std::string& path, std::size_t bytes) {
-  const int file =
-      ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  const int file = ::openat(AT_FDCWD, path.c_str(),
+                            O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file < 0) return -1;
   struct stat status {};
   const bool ours = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
