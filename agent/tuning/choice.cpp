@@ -101,10 +101,11 @@ Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
   return task.blocker == Blocker::none ? step : Want::nothing;
 }
 
-// What was begun with somebody else's time does not go on with what was not earned.
+// What was begun with somebody else's time does not go on with what was not earned. Launches without
+// times earn nothing until the default is timed.
 bool Choice::in_debt(const ShapeTask& task, TimeSource source) const {
-  return source == TimeSource::idle && task.default_time.count() > 0 &&
-         accounts_.ledger().debt().count() > 0;
+  const bool earns = task.default_time.count() > 0 || task.kernel.state->profiling_available();
+  return source == TimeSource::idle && earns && accounts_.ledger().debt().count() > 0;
 }
 
 // What was adopted and is under suspicion, or was measured, comes back before anything is searched:
