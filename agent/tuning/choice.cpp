@@ -67,7 +67,7 @@ bool Choice::pass_over(ShapeTask& task) const {
 
 // Where it says that a shape has to wait, it notes for what.
 Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
-  if (task.passed_over == core_.runs_) return Want::nothing;
+  if (passed_over(task)) return Want::nothing;
   task.blocker = Blocker::none;
   const bool recalled = task.recalled && is<Resting>(task.work);
   if (task.baseline_failed || recalled || now() < task.rests_until) return Want::nothing;
@@ -193,9 +193,8 @@ ShapeTask* Choice::most_wanting(TimeSource source, ShapeTask* only) {
 ShapeTask* Choice::choose(TimeSource source, ShapeTask* only) {
   if (options_.mode != Mode::tune) return nullptr;
   if (core_.current_ != nullptr && (only == nullptr || only == core_.current_) &&
-      core_.current_->passed_over != core_.runs_ &&
-      core_.may_tune(core_.current_->kernel, source) && !in_debt(*core_.current_, source) &&
-      next_request(core_.current_->work)) {
+      !passed_over(*core_.current_) && core_.may_tune(core_.current_->kernel, source) &&
+      !in_debt(*core_.current_, source) && next_request(core_.current_->work)) {
     return core_.current_;
   }
   const ShapeTask* before = nullptr;
@@ -214,8 +213,7 @@ ShapeTask* Choice::left_to_confirm(TimeSource source) {
     if (!kernel->device->reference_due() || kernel->shapes.empty()) continue;
     ShapeTask& task = *kernel->shapes.front();
     const Nanoseconds charge = accounts_.ledger().idle_charge(task.reference_run);
-    if (is<Resting>(task.work) && task.passed_over != core_.runs_ &&
-        core_.may_tune(*kernel, source) &&
+    if (is<Resting>(task.work) && !passed_over(task) && core_.may_tune(*kernel, source) &&
         accounts_.blocker(task, source, charge) == Blocker::none) {
       return &task;
     }

@@ -29,6 +29,7 @@ class Choice : EnginePart {
   StepPrice price(const ShapeTask& task) const;
 
  private:
+  bool passed_over(const ShapeTask& task) const { return task.passed_over == core_.runs_; }
   ShapeTask* most_wanting(TimeSource source, ShapeTask* only);
   ShapeTask* left_to_confirm(TimeSource source);
   Want want(ShapeTask& task, TimeSource source);
