@@ -34,6 +34,7 @@ void Simulation::begin_life(const test::Files& files) {
   excused_ = false;
   life_bill_ = Bill();
   waited_in_flight_ = raced_since_look_ = launched_since_look_ = 0;
+  raced_in_debt_.clear();
   announced_in_vain_ = 0;
   life_bill_.slowed = bill_.slowed;
   has_acknowledged_before_ = std::exchange(has_acknowledged_, false);
@@ -254,7 +255,7 @@ void Simulation::check_standing() {
     last_operations_ = operations;
   }
   if (!flying_ && process_->worker_rests())
-    promises_.nothing_rests_announced(process_->announced_in_helper());
+    promises_.nothing_rests_announced(process_->announced(true));
   if (lost_told_) promises_.lost_device_rests(false, process_->device_is_lost());
   // What passed both checks counts for its class; noted when its step ended.
   process_->for_each_passed([this](int c, int s) {

@@ -286,8 +286,8 @@ Result<Nanoseconds> Simulation::prepared(const Enqueued& setup) {
   prepared_[setup.second] = process_->constants();
   const Nanoseconds time = at_speed(3 * world_.time(0, 0));
   for (Bill* bill : {&bill_, &life_bill_}) {
-    bill->actual += static_cast<double>(time.count()) * 1e-9;
-    bill->forgiven += static_cast<double>(time.count()) * 1e-9;
+    bill->actual += in_seconds(time);
+    bill->forgiven += in_seconds(time);
   }
   take_time(time);
   return time;
@@ -320,9 +320,10 @@ Result<Nanoseconds> Simulation::launched(const Enqueued& step) {
   device_->profiling = world_.profiling && untimed_ == 0;
   untimed_ = std::max(0, untimed_ - 1);
   const Nanoseconds time = at_speed(world_.launch_time(driver, c, s));
-  if (const TrialStatus status = status_of_call(c, s); status != TrialStatus::correct) {
+  if (const TrialStatus status = world_.status_of_call(driver, c, s);
+      status != TrialStatus::correct) {
     failures_.push_back({c, s, {status, time}});
-    const double lost = static_cast<double>(time.count()) * 1e-9;
+    const double lost = in_seconds(time);
     for (Bill* bill : {&bill_, &life_bill_}) {
       bill->actual += lost;
       bill->loss["failed"] += lost;
@@ -356,16 +357,6 @@ Result<Nanoseconds> Simulation::launched(const Enqueued& step) {
   return time;
 }
 
-// As the application finds out.
-TrialStatus Simulation::status_of_call(int c, int s) const {
-  if (!world_.called || c <= 0) return TrialStatus::correct;
-  const int driver = reference_.driver();
-  const Nature nature = world_.nature(driver, c);
-  if (nature == Nature::hang) return TrialStatus::timeout;
-  if (nature == Nature::refused_launch) return TrialStatus::runtime;
-  return world_.wrong(driver, c, s) ? TrialStatus::correctness : TrialStatus::correct;
-}
-
 void Simulation::check_launch(int c, int s, Runs runs) {
   const std::string as = name_of(runs);
   const Handed handed{c, s, as, true, true};
@@ -389,8 +380,7 @@ void Simulation::check_launch(int c, int s, Runs runs) {
 
 void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   const Nanoseconds waited = wait_for_stage();
-  const double actual = in_seconds(time),
-               standard = in_seconds(at_speed(world_.colder * world_.time(0, s)));
+  const double actual = in_seconds(time), standard = in_seconds(at_speed(world_.in_launches(0, s)));
   // Two threads that wait for the same stage lose that time once.
   const Nanoseconds from = std::max(time_->now(), waited_until_);
   waited_until_ = std::max(from, time_->now() + waited);
@@ -405,7 +395,7 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   const double incumbent =
       in_seconds(at_speed(world_.launch_time(reference_.driver(), running.configuration, s)));
   // What trials say that it saves, tuning may spend.
-  const double believed = standard - in_seconds(at_speed(world_.colder * world_.time(c, s)));
+  const double believed = standard - in_seconds(at_speed(world_.in_launches(c, s)));
   const bool unseen = blind || (runs != Runs::racer && running.looks < Promises::kLooksToNotice);
   const double saved = unseen && actual > standard ? 0 : standard - actual;
   for (Bill* bill : {&bill_, &life_bill_}) {
@@ -427,7 +417,10 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   // What takes turns counts as what it takes turns with.
   const double beside = runs == Runs::by_class ? standard : runs == Runs::racer ? incumbent : 0;
   if (runs != Runs::unslotted) launched_since_look_ += std::max(actual, beside);
-  if (runs == Runs::racer && c > 0) raced_since_look_ += std::max(0.0, actual - incumbent);
+  if (runs == Runs::racer && c > 0 && actual > incumbent) {
+    raced_since_look_ += actual - incumbent;
+    if (launched_.at({c, s}).looked) promises_.debts_rest(c, s, ++raced_in_debt_[s]);
+  }
   if (waited.count() > 0) take_time(waited);
 }
 

@@ -1,5 +1,6 @@
 #include "tests/lives/process.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -289,6 +290,12 @@ Snapshot Process::account() const {
   return result;
 }
 
+bool Process::in_debt() const {
+  const Snapshot now = account();
+  const double share = world_.options.overhead_limit;
+  return now.charged > std::max(0.0, share * now.kernel + now.saved);
+}
+
 bool Process::storage_ok() const { return inside_->agent->journal().storage_status().ok(); }
 bool Process::device_is_lost() const { return inside_->engine().status().lost_devices > 0; }
 bool Process::tuning_goes_on() const { return inside_->engine().status().tuning_enabled; }
@@ -436,19 +443,12 @@ bool Process::announced(int c, int s) const {
   return false;
 }
 
-std::set<int> Process::announced() const {
+std::set<int> Process::announced(bool in_helper_only) const {
   std::set<int> all;
   if (inside_->agent == nullptr) return all;
   for (const auto& open : inside_->state().dangers().open_trials())
-    all.insert(world_.index_of(open.trial.configuration));
-  return all;
-}
-
-std::set<int> Process::announced_in_helper() const {
-  std::set<int> all;
-  if (inside_->agent == nullptr) return all;
-  for (const auto& open : inside_->state().dangers().open_trials())
-    if (open.place == journal::Where::helper) all.insert(world_.index_of(open.trial.configuration));
+    if (!in_helper_only || open.place == journal::Where::helper)
+      all.insert(world_.index_of(open.trial.configuration));
   return all;
 }
 

@@ -99,6 +99,7 @@ class Process {
   Snapshot account() const;  // seconds only
   Models models() const;
   std::string key_text(int s) const;  // of the shape, in snapshots
+  bool in_debt() const;               // the account bears nothing more
   bool storage_ok() const;
   bool device_is_lost() const;
   bool tuning_goes_on() const;
@@ -128,8 +129,7 @@ class Process {
   bool works_at(int s) const;  // a step or a race is unfinished
   // A record says that it is or may be under way; s < 0: at some shape.
   bool announced(int c, int s) const;
-  std::set<int> announced() const;
-  std::set<int> announced_in_helper() const;
+  std::set<int> announced(bool in_helper_only = false) const;
   bool announced_beside(int s) const;  // in the helper, at another shape
   // The same of what lies in a journal.
   bool announced_in(Bytes journal, int c, int s) const;

@@ -218,6 +218,11 @@ void Promises::account_is_true(const Bill& bill, const Bill& life, const Snapsho
     report_.say("I5:kernel-time-overclaimed", beside(now.kernel - before.kernel, run, " > "));
 }
 
+// Whoever was timed in launches is known to take longer.
+void Promises::debts_rest(int c, int s, int launches) {
+  if (launches > kGranted) report_.say("I5:races-in-debt", where(c, s));
+}
+
 void Promises::what_loses_is_noticed(int c, int s, int looks) {
   if (looks >= kLooksToNotice && world_.nature(reference_.driver(), c) == Nature::slow_launch)
     report_.say("I6:slower-in-launches-and-runs-on", where(c, s));
@@ -277,7 +282,7 @@ std::string Promises::best_runs(const Process& process, int s) const {
   // Without times nobody can know that it is slower in production.
   const double time =
       seconds(world_.profiling ? world_.launch_time(driver, running, s) : world_.time(running, s));
-  const double best_time = seconds(world_.colder * world_.time(best, s));
+  const double best_time = seconds(world_.in_launches(best, s));
   if (best_time >= 0.9 * time) return std::string();
   const int measured = process.measured(best, s);
   const char* why = process.is_suspect(best) ? "-best-is-suspect"

@@ -230,7 +230,7 @@ void Simulation::background(Nanoseconds length) {
 
 // A stage begins, or it was one more in vain.
 void Simulation::count_announcement() {
-  if (!alive() || flying_ || process_->announced_in_helper().empty()) return;
+  if (!alive() || flying_ || process_->announced(true).empty()) return;
   if (time_->now() - first_in_vain_ > std::chrono::minutes(1)) announced_in_vain_ = 0;
   if (announced_in_vain_++ == 0) first_in_vain_ = time_->now();
   promises_.announcements_are_used(announced_in_vain_);
@@ -285,6 +285,7 @@ void Simulation::looked(bool everywhere) {
   }
   if (everywhere) life_bill_.raced += std::exchange(raced_since_look_, 0);
   life_bill_.credited += std::exchange(launched_since_look_, 0);
+  if (!process_->in_debt()) raced_in_debt_.clear();
   if (everywhere && process_->worker_rests()) looked_at_ = called_at_;
   for (auto& [pair, launched] : launched_) launched.looked = true;
   for (auto& [s, running] : running_) {

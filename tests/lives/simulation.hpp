@@ -89,7 +89,6 @@ class Simulation {
   void in_vain(int s);
   TrialStatus status_of(int c, const TrialRequest& request);
   Status before_write(FileSync sync);
-  TrialStatus status_of_call(int c, int s) const;
   void landed(const TrialRequest& request, const TrialOutcome& outcome);
   Nanoseconds wait_for_stage();
   void take_time(Nanoseconds time);
@@ -152,7 +151,8 @@ class Simulation {
   Nanoseconds waited_until_{0};     // by whoever waits for it
   bool flight_is_charged_ = false;  // it is idle time's
   double waited_in_flight_ = 0, raced_since_look_ = 0, launched_since_look_ = 0;
-  std::set<int> built_;  // for launches, since the tuner's last look
+  std::map<int, int> raced_in_debt_;  // launches that took longer, since the account bears none
+  std::set<int> built_;               // for launches, since the tuner's last look
   // Of a configuration at a shape, in launches of this life.
   struct Launched {
     Nanoseconds first{0}, last{0};

@@ -276,7 +276,15 @@ double World::ratio(int c, int s) const {
 bool World::has_setup(int c) const { return setups && configuration(c)[0] >= 3; }
 
 Nanoseconds World::launch_time(int driver, int c, int s) const {
-  return colder * (nature(driver, c) == Nature::slow_launch ? 2 * time(0, s) : time(c, s));
+  return nature(driver, c) == Nature::slow_launch ? 2 * in_launches(0, s) : in_launches(c, s);
+}
+
+TrialStatus World::status_of_call(int driver, int c, int s) const {
+  if (!called || c <= 0) return TrialStatus::correct;
+  const Nature is = nature(driver, c);
+  if (is == Nature::hang) return TrialStatus::timeout;
+  if (is == Nature::refused_launch) return TrialStatus::runtime;
+  return wrong(driver, c, s) ? TrialStatus::correctness : TrialStatus::correct;
 }
 
 std::shared_ptr<const QuirkTable> World::quirks_naming(int c) const {

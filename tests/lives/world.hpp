@@ -99,7 +99,9 @@ struct World {
   bool has_setup(int c) const;
   bool crashes(int driver, int c, int s, bool lent = false) const;  // surely
   Nanoseconds time(int c, int s) const { return times_[at_shape(c, s)]; }
+  Nanoseconds in_launches(int c, int s) const { return colder * time(c, s); }  // to be expected
   Nanoseconds launch_time(int driver, int c, int s) const;
+  TrialStatus status_of_call(int driver, int c, int s) const;  // as the application finds out
   // Of both packages.
   std::shared_ptr<const QuirkTable> quirks_naming(int c) const;
   // First pick and portfolio.
