@@ -11,6 +11,7 @@ namespace {
 
 constexpr Nanoseconds kProven =
     std::chrono::milliseconds(10100);  // launches that went well, so far
+constexpr int kMany = 12800;           // launches of a quiet turn, in the end
 
 void append_log(void*, int level, const char* text) { std::printf("      [%d] %s\n", level, text); }
 
@@ -283,7 +284,7 @@ void Simulation::end_quietly() {
   const int starts = std::max(12, world_.isolated ? 0 : world_.count());
   for (int round = 0; round < starts; ++round) {
     // What lost in launches comes back after ever more of them.
-    const bool best = quiet_round(lost, ended, 400 << std::min(round, 5));
+    const bool best = quiet_round(lost, ended, round < 5 ? 400 << round : kMany);
     if (round == 0) try_what_was_put_aside();
     if (best) break;
     if (alive()) check_standing();
@@ -302,7 +303,7 @@ void Simulation::end_quietly() {
 bool Simulation::quiet_round(std::string& lost, bool& ended, int launches) {
   const int turns = world_.setups ? 12 : 4;  // a setup waits until it has been earned
   const int kept = kept_shapes();
-  for (int turn = 0; turn < turns && alive(); ++turn) {
+  for (int turn = 0; turn < turns && alive();) {
     for (int s = 0; s < kept && alive(); ++s) quiet_turn(s, launches);
     lost.clear();
     for (int s = 0; s < kept && alive(); ++s) {
@@ -313,6 +314,9 @@ bool Simulation::quiet_round(std::string& lost, bool& ended, int launches) {
     }
     if (alive() && lost.empty()) return true;
     if (ended) return false;
+    // What has a setup waits until the account bears it again.
+    const bool earns = world_.setups && launches >= kMany && alive() && process_->in_debt();
+    if (!earns || turns_to_earn_-- <= 0) ++turn;
   }
   return false;
 }
