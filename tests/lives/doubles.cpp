@@ -172,7 +172,8 @@ TrialOutcome Simulation::outcome_of(const TrialRequest& request) {
   }
   if (world_.has_setup(c) && runs_configuration(request.stage))
     outcome.setup = at_speed(3 * world_.time(0, 0));
-  if (runs_configuration(request.stage)) reference_.of(c).timed(s, speed_ != 1);
+  if (runs_configuration(request.stage))
+    reference_.of(c).timed(s, speed_ != 1, {reference_.life(), disk_->operations.size()});
   if (outcome.status == TrialStatus::crash && (outcome.ambiguous || lost_)) in_vain(s);
   if (request.stage != TrialStage::compile) {
     flight_ends_ = time_->now() + outcome.device;
@@ -419,7 +420,8 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   if (runs != Runs::unslotted) launched_since_look_ += std::max(actual, beside);
   if (runs == Runs::racer && c > 0 && actual > incumbent) {
     raced_since_look_ += actual - incumbent;
-    if (launched_.at({c, s}).looked) promises_.debts_rest(c, s, ++raced_in_debt_[s]);
+    if (launched_.at({c, s}).looked && !bill_.untimed)
+      promises_.debts_rest(c, s, ++raced_in_debt_[s]);
   }
   if (waited.count() > 0) take_time(waited);
 }

@@ -28,11 +28,11 @@ void Known::new_life() {
   kills = 0;
 }
 
-void Known::timed(int s, bool slow) {
+void Known::timed(int s, bool slow, Fact now) {
   if (slow) {
     timed_slow.insert(s);
   } else if (timed_slow.erase(s) > 0) {
-    timed_anew.insert(s);
+    timed_anew[s] = now;
   }
 }
 
@@ -174,6 +174,8 @@ void Reference::forget_unsynced(const Ending& ending, const test::Disk& disk) {
       for (auto i = known.wrong.begin(); i != known.wrong.end();)
         i = kept(i->second) ? std::next(i) : known.wrong.erase(i);
       if (!kept(known.ambiguous)) known.ambiguous = Fact();
+      for (const auto& [s, fact] : known.timed_anew)
+        if (!kept(fact)) known.timed_slow.insert(s);
     }
 }
 

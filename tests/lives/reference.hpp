@@ -33,13 +33,13 @@ struct Known {
   int bitten_shape = -1;
   std::map<int, Fact> wrong;  // checks that failed, by shape
   std::string wrong_as;
-  std::set<int> right;       // shapes at which a check passed
-  std::set<int> timed_slow;  // shapes at which it was timed last while the board was slow
-  std::set<int> timed_anew;  // of these, since then while it was not
-  int deaths = 0;            // ambiguous ones in which it was or may have been under way
-  std::set<int> app_deaths;  // lives that ended in a launch of it
-  bool cut = false;          // the board went down with it, its first death: calls may run it again
-  Fact acquitted;            // of so many deaths
+  std::set<int> right;             // shapes at which a check passed
+  std::set<int> timed_slow;        // shapes at which it was timed last while the board was slow
+  std::map<int, Fact> timed_anew;  // of these, since then while it was not
+  int deaths = 0;                  // ambiguous ones in which it was or may have been under way
+  std::set<int> app_deaths;        // lives that ended in a launch of it
+  bool cut = false;  // the board went down with it, its first death: calls may run it again
+  Fact acquitted;    // of so many deaths
   int acquitted_of = 0;
   // In this life:
   Fact ambiguous;  // its helper was killed by somebody while it ran
@@ -59,7 +59,7 @@ struct Known {
   Fact closed;           // since then it does not any more
 
   void new_life();
-  void timed(int s, bool slow);
+  void timed(int s, bool slow, Fact now);
   void timed_in_vain(int s);
 };
 
