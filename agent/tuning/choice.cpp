@@ -102,10 +102,12 @@ Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
 }
 
 // What was begun with somebody else's time does not go on with what was not earned. Launches without
-// times earn nothing until the default is timed.
+// times earn nothing until the default is timed: that goes on, one shape's, and others' only where
+// they might begin.
 bool Choice::in_debt(const ShapeTask& task, TimeSource source) const {
   const bool earns = task.default_time.count() > 0 || task.kernel.state->profiling_available();
-  return source == TimeSource::idle && earns && accounts_.ledger().debt().count() > 0;
+  return accounts_.ledger().debt().count() > 0 && (earns || &task != core_.current_) &&
+         accounts_.blocker(task, source, Nanoseconds{1}) != Blocker::none;
 }
 
 // What was adopted and is under suspicion, or was measured, comes back before anything is searched:

@@ -37,7 +37,6 @@ void Publisher::adopt(ShapeTask& task, const Install& install, std::unique_ptr<V
   adoption.checked_seeds = 2;
   journal_.adopted(adoption);
   task.adopted_by = task.kernel.offers_wait_for = journal_.sync_soon();
-  offer_what_is_kept(task.kernel);
 }
 
 void Publisher::publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanoseconds time,
