@@ -98,9 +98,10 @@ void Accounts::credit_launches(ShapeTask& task, Nanoseconds now) {
   task.kernel.device->see_clock(now);
   const std::uint64_t launches = task.launches();
   const std::uint64_t fresh = launches - task.credited_launches;
-  // What ran since then; turns with the default count as the default.
-  const Nanoseconds of_class = std::exchange(task.class_time, Nanoseconds{0});
+  // What ran since then, or may have: what it was then, or is since what was adopted gave way.
+  Nanoseconds of_class = std::exchange(task.class_time, Nanoseconds{0});
   if (task.slot.class_is_kept() && task.runs_for_class()) task.class_time = task.of_class.median();
+  if (of_class.count() == 0) of_class = task.class_time;
   const bool ran_for_class = of_class.count() > 0 && task.variants.adopted() == nullptr;
   const Nanoseconds per_launch = ran_for_class ? of_class : task.launch_time();
   if (fresh == 0 || per_launch.count() == 0) return;

@@ -92,7 +92,6 @@ void Publisher::demote(ShapeTask& task, journal::DemotionReason why, const char*
 
 // What is published follows the facts: first what launches of new shapes find, then what runs.
 void Publisher::republish(KernelTask& kernel) {
-  if (kernel.facts_followed == facts_.version()) return;
   kernel.facts_followed = facts_.version();
   offer_for_classes(kernel);
   for (const std::unique_ptr<ShapeTask>& task : kernel.shapes) {
