@@ -420,8 +420,9 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   if (runs != Runs::unslotted) launched_since_look_ += std::max(actual, beside);
   if (runs == Runs::racer && c > 0 && actual > incumbent) {
     raced_since_look_ += actual - incumbent;
-    if (launched_.at({c, s}).looked && !bill_.untimed)
-      promises_.debts_rest(c, s, ++raced_in_debt_[s]);
+    const bool untold = world_.profiling && !device_->profiling;
+    if (!untold && (bill_.untimed || !process_->in_debt())) raced_in_debt_.clear();
+    if (launched_.at({c, s}).looked) promises_.debts_rest(c, s, ++raced_in_debt_[s]);
   }
   if (waited.count() > 0) take_time(waited);
 }

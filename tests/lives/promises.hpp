@@ -96,7 +96,8 @@ class Promises {
   // I5. What is charged and credited is what it was, within a stage.
   void account_is_true(const Bill& bill, const Bill& life, const Snapshot& now,
                        const Snapshot& before);
-  // I5. Who is known to take longer does not race while the account is in debt; so many did.
+  // I5. Who is known to take longer does not race while the account is in debt, or launches come
+  // back without times; so many did.
   void debts_rest(int c, int s, int launches);
   // I6. What launches show to be slower than the default gives way. `looks`: with launches of it;
   // after so many, of eight launches each, the watch has learned and the default has run beside it.
