@@ -422,7 +422,9 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
     raced_since_look_ += actual - incumbent;
     const bool untold = world_.profiling && !device_->profiling;
     if (!untold && (bill_.untimed || !process_->in_debt())) raced_in_debt_.clear();
-    if (launched_.at({c, s}).looked) promises_.debts_rest(c, s, ++raced_in_debt_[s]);
+    // While the clock changes nobody knows who takes longer.
+    if (launched_.at({c, s}).looked && !bill_.slowed)
+      promises_.debts_rest(c, s, ++raced_in_debt_[s]);
   }
   if (waited.count() > 0) take_time(waited);
 }
