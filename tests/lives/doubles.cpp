@@ -367,6 +367,7 @@ void Simulation::check_launch(int c, int s, Runs runs) {
     const Launched& launches = launched_.at({c, s});
     if (!known.raced && launches.first == launches.last) announce(handed);
     known.raced = true;
+    if (speed_ != 1) known.timed_slow.insert(s);  // maybe beside what was timed before
     known.last_stage = {reference_.life(), disk_->operations.size()};
   }
   promises_.never_twice_bitten(handed);
