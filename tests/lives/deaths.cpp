@@ -256,7 +256,7 @@ void Simulation::check_standing() {
     last_operations_ = operations;
   }
   if (!flying_ && process_->worker_rests())
-    promises_.nothing_rests_announced(process_->announced(true));
+    promises_.nothing_rests_announced(process_->announced_in_helper());
   if (lost_told_) promises_.lost_device_rests(false, process_->device_is_lost());
   // What passed both checks counts for its class; noted when its step ended.
   process_->for_each_passed([this](int c, int s) {

@@ -130,6 +130,7 @@ class Process {
   // A record says that it is or may be under way; s < 0: at some shape.
   bool announced(int c, int s) const;
   std::set<int> announced(bool in_helper_only = false) const;
+  std::set<int> announced_in_helper() const { return announced(true); }
   bool announced_beside(int s) const;  // in the helper, at another shape
   // The same of what lies in a journal.
   bool announced_in(Bytes journal, int c, int s) const;

@@ -230,7 +230,7 @@ void Simulation::background(Nanoseconds length) {
 
 // A stage begins, or it was one more in vain.
 void Simulation::count_announcement() {
-  if (!alive() || flying_ || process_->announced(true).empty()) return;
+  if (!alive() || flying_ || process_->announced_in_helper().empty()) return;
   if (time_->now() - first_in_vain_ > std::chrono::minutes(1)) announced_in_vain_ = 0;
   if (announced_in_vain_++ == 0) first_in_vain_ = time_->now();
   promises_.announcements_are_used(announced_in_vain_);
