@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <idletune/agent.hpp>
+#include <idletune/notes.hpp>
 #include <idletune/text.hpp>
 
 #include "agent/api/agent_models.hpp"
@@ -125,6 +126,9 @@ class AgentState {
   bool stop_background_ IDLETUNE_GUARDED_BY(background_mutex_) = false;
   Thread background_thread_ IDLETUNE_GUARDED_BY(control_mutex_);
 };
+
+// As idletune::open_notes().
+std::unique_ptr<Notes> open_notes(AgentState& agent);
 
 // As KernelState::slot_for; where there is no room for one: out_of_memory.
 Result<SlotRef> slot_for(TunerLock lock, KernelState& kernel, const Shape& shape);

@@ -1,5 +1,7 @@
 #include <idletune/notes.hpp>
 
+#include <thread>
+
 #include "agent/api/agent_state.hpp"
 
 namespace idletune {
@@ -19,7 +21,17 @@ class AgentNotes final : public Notes {
     due_ = 0;
     agent_.engine_->begin_write();
   }
-  bool synced() override {
+  bool synced(Nanoseconds wait) override {
+    const auto end = std::chrono::steady_clock::now() + wait;
+    while (!durable()) {
+      if (std::chrono::steady_clock::now() >= end) return false;
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    return true;
+  }
+
+ private:
+  bool durable() {
     if (!agent_.mutex_.try_lock()) return false;
     const AdoptedLock lock(agent_.mutex_);
     if (due_ == 0) due_ = agent_.journal_->sync_soon();
@@ -27,15 +39,14 @@ class AgentNotes final : public Notes {
     return agent_.journal_->durable(due_);
   }
 
- private:
   AgentState& agent_;
   journal::Serial due_ IDLETUNE_GUARDED_BY(agent_.mutex_) = 0;  // 0: nobody asked for a sync
 };
 
+std::unique_ptr<Notes> open_notes(AgentState& agent) { return std::make_unique<AgentNotes>(agent); }
+
 }  // namespace detail
 
-std::unique_ptr<Notes> open_notes(Agent& agent) {
-  return std::make_unique<detail::AgentNotes>(*agent.state_);
-}
+std::unique_ptr<Notes> open_notes(Agent& agent) { return detail::open_notes(*agent.state_); }
 
 }  // namespace idletune

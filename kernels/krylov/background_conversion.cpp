@@ -2,10 +2,9 @@
 
 #include <sys/resource.h>
 
+#include <chrono>
 #include <csignal>
 #include <utility>
-
-#include "kernels/krylov/stopwatch.hpp"
 
 namespace idletune::krylov {
 namespace {
@@ -40,9 +39,9 @@ bool BackgroundConversion::start(const SparsityPattern& pattern, SparseFormat fo
 void* BackgroundConversion::run(void* self) {
   auto& own = *static_cast<BackgroundConversion*>(self);
   (void)setpriority(PRIO_PROCESS, 0, kNice);  // of this thread
-  const Clock::time_point begin = Clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   own.stored_ = convert(*own.pattern_, own.format_, own.number_bytes_, own.limit_bytes_);
-  own.seconds_ = seconds_since(begin);
+  own.seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   own.done_.store(true, std::memory_order_release);
   return nullptr;
 }

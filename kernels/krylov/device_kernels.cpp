@@ -29,9 +29,9 @@ Result<Program*> DeviceKernels::get(Operation operation, KernelVariant variant) 
   request.entry = source.entry;
   request.options = options;
   request.lanes = 1;
-  const Clock::time_point begin = Clock::now();
+  const Stopwatch watch(device_);
   auto program = device_.compile(request);
-  compile_seconds_ += seconds_since(begin);
+  compile_seconds_ += watch.seconds();
   if (!program.ok()) return program.status();
   if (static_cast<std::uint64_t>(variant.work_group) > (*program)->max_work_group_size()) {
     return {StatusCode::unsupported, "%: a work group of %, expected at most %", source.entry,

@@ -51,6 +51,7 @@ class DeviceVectors {
   bool holds(double value) const;
   double roundoff() const { return kernels_.number_bytes() == sizeof(double) ? 0x1p-53 : 0x1p-24; }
   std::size_t length() const { return length_; }
+  const Device& device() const { return kernels_.device(); }
 
  private:
   static constexpr std::size_t kBlock = 8;  // vectors/combine.cl

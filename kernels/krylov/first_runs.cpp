@@ -1,18 +1,14 @@
 #include "kernels/krylov/first_runs.hpp"
 
-#include <chrono>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "kernels/krylov/solve_memory.hpp"
-#include "kernels/krylov/stopwatch.hpp"
 
 namespace idletune::krylov {
 namespace {
 
-constexpr double kLongestWait = 1;  // seconds
-constexpr std::chrono::microseconds kBetweenLooks(100);
+constexpr std::chrono::seconds kLongestWait(1);
 
 // Of all solvers of this process.
 struct Run {
@@ -56,7 +52,7 @@ void FirstRuns::look() {
 
 void FirstRuns::write() { notes_->note(key_, text_of(marks_)); }
 
-FirstRuns::Answer FirstRuns::announce(const ProductKernel& kernel) {
+FirstRuns::Answer FirstRuns::announce(const ProductKernel& kernel, Nanoseconds wait) {
   if (notes_ == nullptr || is_default(kernel)) return Answer::begin;
   if (announced_ && !same(*announced_, kernel)) withdraw();
   if (!announced_) {
@@ -70,17 +66,12 @@ FirstRuns::Answer FirstRuns::announce(const ProductKernel& kernel) {
     marks_.put(kernel, KernelMark::running);
     write();
   }
-  return notes_->synced() ? Answer::begin : Answer::wait;
+  return notes_->synced(wait) ? Answer::begin : Answer::wait;
 }
 
 FirstRuns::Answer FirstRuns::announce_and_wait(const ProductKernel& kernel) {
-  const Clock::time_point begin = Clock::now();
-  Answer answer = announce(kernel);
-  while (answer == Answer::wait && !stuck_) {
-    stuck_ = seconds_since(begin) > kLongestWait;
-    std::this_thread::sleep_for(kBetweenLooks);
-    answer = announce(kernel);
-  }
+  const Answer answer = announce(kernel, stuck_ ? Nanoseconds{0} : kLongestWait);
+  stuck_ = stuck_ || answer == Answer::wait;
   return answer == Answer::wait ? Answer::never : answer;
 }
 
@@ -108,9 +99,11 @@ void FirstRuns::withdraw() {
   if (announced_) ended(ProductKernel(*announced_), End::did_not_run);
 }
 
+void begin_process() { runs().all.clear(); }
+
 void FirstRuns::rest() {
   withdraw();
-  if (closed_) (void)notes_->synced();
+  if (closed_) (void)notes_->synced({});
   closed_ = false;
 }
 

@@ -31,8 +31,9 @@ class FirstRuns {
     never
   };
   // Before it is compiled. One at a time: who was announced before and has not ended is withdrawn.
-  Answer announce(const ProductKernel& kernel);
-  // Waits for the medium, for a second at most, and answers `never` instead of `wait`.
+  // Waits for the medium at most so long.
+  Answer announce(const ProductKernel& kernel, Nanoseconds wait = Nanoseconds{0});
+  // Waits for a second at most, once, and answers `never` instead of `wait`.
   Answer announce_and_wait(const ProductKernel& kernel);
 
   enum class End : std::uint8_t { well, wrong, died, did_not_run };
@@ -53,5 +54,8 @@ class FirstRuns {
   bool closed_ = false;  // announcements, which the medium may still have open
   bool stuck_ = false;   // the medium does not answer: nobody waits for it again
 };
+
+// For played processes: nothing has run yet.
+void begin_process();
 
 }  // namespace idletune::krylov

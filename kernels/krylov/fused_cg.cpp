@@ -44,7 +44,7 @@ bool Iterations::steps_fused(CgState& cg) {
   vectors_.add_pairs(*cg.pairs, step_pairs, pairs, sums);
   do {
     if (!status().ok()) return true;
-    const Clock::time_point begin = Clock::now();
+    const Stopwatch watch(vectors_.device());
     const double alpha = cg.rz / sums[2];
     const double foreseen = alpha / sums[2] * sums[3] - 1;
     bool fits = foreseen > -kRounding && vectors_.holds(foreseen);
@@ -59,7 +59,7 @@ bool Iterations::steps_fused(CgState& cg) {
     fits = std::fabs(sums[1] / cg.rz - beta) <= kRounding * (1 + beta);
     cg.rr = sums[0];
     cg.rz = sums[1];
-    if (!product_.converting()) steps_.took(1e6 * seconds_since(begin));
+    if (!product_.converting()) steps_.took(1e6 * watch.seconds());
     if (done(std::sqrt(cg.rr))) return true;
     if (!goes_on || !fits) return steps_.refuse(), false;
     choose_steps();

@@ -70,7 +70,7 @@ bool Iterations::is_positive(double pq, double rz) {
 
 bool Iterations::step_apart(CgState& cg) {
   const bool settled = product_.settled();
-  const Clock::time_point begin = Clock::now();
+  const Stopwatch watch(vectors_.device());
   multiply(*cg.p, *cg.q);
   const double pq = vectors_.dot(*cg.p, *cg.q);
   if (!status().ok()) return true;
@@ -85,7 +85,7 @@ bool Iterations::step_apart(CgState& cg) {
   const double next = cg.own_z ? vectors_.dot(*cg.r, *cg.z) : cg.rr;
   vectors_.axpby(1, *cg.z, next / cg.rz, *cg.p);
   cg.rz = next;
-  if (settled && !product_.converting()) steps_.took(1e6 * seconds_since(begin));
+  if (settled && !product_.converting()) steps_.took(1e6 * watch.seconds());
   if (done(std::sqrt(cg.rr))) return true;
   choose_steps();
   return false;

@@ -87,7 +87,14 @@ void KernelChoice::ran_alone(std::size_t kernel, double microseconds) {
 }
 
 void KernelChoice::failed() {
-  race_.leave(race_.next());
+  const std::size_t kernel = race_.next();
+  if (first_alone_us_ == 0) {  // whoever is next is the first one
+    std::vector<KernelVariant> others = std::move(variants_);
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(kernel));
+    return begin(others, finds_row_ ? 0 : row_);
+  }
+  race_.ran(kernel);  // no model brings it back
+  race_.leave(kernel);
   note();
   paused_ = true;
 }

@@ -37,6 +37,7 @@ class KernelChoice {
   double first_us() const { return us_of(0); }  // the same of the first one
   // After a product of the current kernel.
   void took(double microseconds);
+  // It is wrong or does not run: the others go on without it, if there are any.
   void failed();
   // These in place of those that have not run yet.
   void follow(const std::vector<KernelVariant>& next);

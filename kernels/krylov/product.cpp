@@ -51,7 +51,7 @@ void Product::open_notes(Notes* notes) {
 }
 
 Status Product::start() {
-  Clock::time_point begin = Clock::now();
+  const Stopwatch watch(kernels_.device());
   Status status =
       model_.open(options_.model, kernels_.device().info().name, kernels_.number_bytes());
   options_.model = {};
@@ -74,25 +74,37 @@ Status Product::start() {
   if (format == SparseFormat::csr)
     status = put(krylov::convert(matrix_.pattern, format, bytes, UINT64_MAX));
   if (!status.ok()) return status;
-  return begin_in(format, seconds_since(begin), reason);
+  choice_.begins_in(format, watch.seconds(), reason);
+  return begin();
 }
 
-Status Product::begin_in(SparseFormat format, double seconds, const std::string& reason) {
-  KernelMarks marks = first_runs_.marks();
-  choice_.begins_in(format, seconds, reason);
-  const auto first = [&] { return ProductKernel{format, choice_.race().current()}; };
-  while (first_runs_.announce_and_wait(first()) == FirstRuns::Answer::never) {
-    marks.put(first(), KernelMark::died);
-    choice_.refuse(marks);
-    if (choice_.entrants(format).empty())
-      return {StatusCode::device_error, "%: no kernel may run", sparse_format_name(format)};
-    choice_.begins_in(format, seconds, reason);
+// With the first kernel that may run and can be compiled.
+Status Product::begin() {
+  for (;;) {
+    const ProductKernel first{choice_.active(), choice_.race().current()};
+    Status status(StatusCode::device_error, "%: no kernel may run",
+                  sparse_format_name(first.format));
+    if (first_runs_.announce_and_wait(first) != FirstRuns::Answer::never) {
+      const Stopwatch watch(kernels_.device());
+      status = kernels_.get(form().operation(), first.variant).status();
+      choice_.compiled(watch.seconds());
+      if (status.ok()) return status;
+      first_runs_.ended(first, how_ended(Result<bool>(status)));
+    }
+    const ProductChoice::Left left = choice_.failed();
+    if (left == ProductChoice::Left::nothing) return status;
+    if (left == ProductChoice::Left::rows) return begin_in_rows();
   }
-  const Clock::time_point begin = Clock::now();
-  Status status = kernels_.get(form().operation(), first().variant).status();
-  choice_.compiled(seconds_since(begin));
-  if (!status.ok()) first_runs_.ended(first(), how_ended(Result<bool>(status)));
-  return status;
+}
+
+// In place of a format that was given.
+Status Product::begin_in_rows() {
+  const Stopwatch watch(kernels_.device());
+  Status status =
+      put(krylov::convert(matrix_.pattern, SparseFormat::csr, kernels_.number_bytes(), UINT64_MAX));
+  if (!status.ok()) return status;
+  choice_.begins_in(SparseFormat::csr, watch.seconds(), choice_.conversion().reason);
+  return begin();
 }
 
 Status Product::values_changed() {
@@ -116,7 +128,7 @@ Status Product::measured(const Buffer& x, Buffer& y) {
   const bool first = choice_.race().first_run();
   const std::uint32_t count = choice_.race().in_a_row();
   const ProductKernel kernel{choice_.active(), choice_.race().current()};
-  const Clock::time_point asked = Clock::now();
+  const Stopwatch since_asked(kernels_.device());
   if (first) {
     const bool waits = options_.choosing == Choosing::always || choice_.race().best_us() == 0;
     switch (waits ? first_runs_.announce_and_wait(kernel) : first_runs_.announce(kernel)) {
@@ -128,19 +140,19 @@ Status Product::measured(const Buffer& x, Buffer& y) {
         return without_it({StatusCode::device_error, "a kernel that may not run"}, x, y);
     }
   }
-  const Clock::time_point begin = Clock::now();
+  const Stopwatch watch(kernels_.device());
   Status status;
   for (std::uint32_t i = 0; i < count && status.ok(); ++i)
     status = form().multiply(kernels_, kernel.variant, x, y);
   if (status.ok()) status = queue_.wait();
-  const double seconds = seconds_since(begin) / count;
+  const double seconds = watch.seconds() / count;
   if (!first) {
     choice_.took(seconds * 1e6);
     return status;
   }
   const Result<bool> checked = status.ok() ? right(x, y) : Result<bool>(std::move(status));
   first_runs_.ended(kernel, how_ended(checked));
-  const double trial = seconds_since(asked);
+  const double trial = since_asked.seconds();
   choice_.tried(trial);
   tuning_seconds_ += trial;
   if (checked.ok() && *checked) {
@@ -153,9 +165,16 @@ Status Product::measured(const Buffer& x, Buffer& y) {
                     x, y);
 }
 
-// What nobody has found right yet must be: of CSR the first kernel, of others CSR.
+// The product is due all the same.
 Status Product::without_it(Status why, const Buffer& x, Buffer& y) {
-  if (choice_.failed()) return form().multiply(kernels_, choice_.race().best(), x, y);
+  switch (choice_.failed()) {
+    case ProductChoice::Left::best: return form().multiply(kernels_, choice_.race().best(), x, y);
+    case ProductChoice::Left::next: return measured(x, y);
+    case ProductChoice::Left::rows:
+      if (Status status = begin_in_rows(); !status.ok()) return status;
+      return measured(x, y);
+    case ProductChoice::Left::nothing: break;
+  }
   return why;
 }
 
@@ -169,24 +188,23 @@ KernelVariant Product::fused_kernel() const {
 Result<bool> Product::multiply_fused(const FusedProduct& fused, const Buffer& x, Buffer& y) {
   choice_.ran();
   const KernelVariant kernel = fused_kernel();
-  if (fused_format_ == choice_.active() && same(fused_kernel_, kernel)) {
+  ProductKernel running{choice_.active(), kernel};
+  running.variant.fused = fused.diagonal != nullptr ? 2 : 1;
+  if (fused_ && same(*fused_, running)) {
     Status status = form().multiply(kernels_, kernel, x, y, &fused);
     if (!status.ok()) return status;
     return true;
   }
-  const Clock::time_point begin = Clock::now();
-  ProductKernel running{choice_.active(), kernel};
-  running.variant.fused = fused.diagonal != nullptr ? 2 : 1;
+  const Stopwatch watch(kernels_.device());
   if (first_runs_.announce_and_wait(running) == FirstRuns::Answer::never) return false;
   Status status = form().multiply(kernels_, kernel, x, y, &fused);
   if (status.ok()) status = queue_.wait();
   Result<bool> fine = status.ok() ? right(x, y) : Result<bool>(std::move(status));
   if (fine.ok() && *fine) fine = right_sums(fused, form().groups(kernel));
   first_runs_.ended(running, how_ended(fine));
-  tuning_seconds_ += seconds_since(begin);
-  if (!fine.ok() || !*fine) return fine;
-  fused_format_ = choice_.active();
-  fused_kernel_ = kernel;
+  tuning_seconds_ += watch.seconds();
+  if (!fine.ok() || !*fine) return false;
+  fused_ = running;
   return true;
 }
 
@@ -231,13 +249,13 @@ Status Product::look_ahead(const Outlook& outlook) {
       return status;
   }
   for (;;) {
-    const Clock::time_point begin = Clock::now();
+    const Stopwatch watch(kernels_.device());
     switch (choice_.look_ahead(outlook)) {
       case ProductChoice::Wish::nothing: return {};
       case ProductChoice::Wish::features:
         model_.look_at(matrix_.pattern);
-        choice_.looked(seconds_since(begin));
-        tuning_seconds_ += seconds_since(begin);
+        choice_.looked(watch.seconds());
+        tuning_seconds_ += watch.seconds();
         break;
       case ProductChoice::Wish::sizes: compute_sizes(); break;
       case ProductChoice::Wish::conversion:
@@ -262,18 +280,18 @@ Status Product::convert() {
   if (options_.own_thread && options_.choosing != Choosing::always &&
       background_.start(matrix_.pattern, choice_.wanted(), bytes, limit))
     return {};
-  const Clock::time_point begin = Clock::now();
+  const Stopwatch watch(kernels_.device());
   auto stored = krylov::convert(matrix_.pattern, choice_.wanted(), bytes, limit);
-  const double seconds = seconds_since(begin);
+  const double seconds = watch.seconds();
   tuning_seconds_ += seconds;
   return adopt(std::move(stored), seconds);
 }
 
 // Between two iterations, by the calling thread: its numbers may have changed meanwhile.
 Status Product::adopt(Result<StoredPattern> stored, double conversion_seconds) {
-  const Clock::time_point begin = Clock::now();
+  const Stopwatch watch(kernels_.device());
   Status status = put(std::move(stored));
-  const double seconds = seconds_since(begin);
+  const double seconds = watch.seconds();
   tuning_seconds_ += seconds;
   if (status.code() == StatusCode::out_of_memory) {
     choice_.no_room(status.message());

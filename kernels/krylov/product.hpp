@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <idletune/application_queue.hpp>
@@ -61,7 +62,8 @@ class Product {
   DeviceMatrix& form() const { return *forms_[static_cast<std::size_t>(choice_.active())]; }
   KernelVariant fused_kernel() const;
   Status put(Result<StoredPattern> stored);
-  Status begin_in(SparseFormat format, double seconds, const std::string& reason);
+  Status begin();
+  Status begin_in_rows();
   Status measured(const Buffer& x, Buffer& y);
   Status without_it(Status why, const Buffer& x, Buffer& y);
   Result<bool> right(const Buffer& x, const Buffer& y);
@@ -81,8 +83,7 @@ class Product {
   std::array<std::unique_ptr<DeviceMatrix>, kSparseFormats> forms_;
   int exponent_ = 0;
   double tuning_seconds_ = 0;
-  SparseFormat fused_format_ = SparseFormat::csr;  // of the fused kernel that was checked
-  KernelVariant fused_kernel_{0, 0, 0};
+  std::optional<ProductKernel> fused_;  // that was checked last
   std::vector<double> host_x_, host_y_;
   BackgroundConversion background_;
 };

@@ -137,15 +137,18 @@ void ProductChoice::tried(double seconds) {
   if (first_us_ > 0) behind_us_ += 1e6 * seconds - first_us_;
 }
 
-bool ProductChoice::failed() {
-  ++products_;
+ProductChoice::Left ProductChoice::failed() {
+  const ProductKernel kernel{active_, race().current()};
   race().failed();
-  if (race().best_us() > 0) return true;
-  if (active_ == SparseFormat::csr || !races_[0].begun()) return false;
-  active_ = SparseFormat::csr;
-  conversion_.verdict = Conversion::Verdict::reverted;
-  conversion_.reason = "the product in the other format was wrong or did not run";
-  return true;
+  if (active_ != SparseFormat::csr && !race().begun()) {
+    active_ = SparseFormat::csr;
+    conversion_.verdict = Conversion::Verdict::reverted;
+    conversion_.reason = "the product in the other format was wrong or did not run";
+    if (!race().begun()) return Left::rows;
+  }
+  if (race().best_us() > 0) return ++products_, Left::best;
+  if (!race().begun()) race().begin({KernelVariant()});
+  return is_default(kernel) && same(race().current(), kernel.variant) ? Left::nothing : Left::next;
 }
 
 ProductChoice::Wish ProductChoice::look_ahead(const Outlook& outlook) {

@@ -60,8 +60,14 @@ class ProductChoice {
   void took(double microseconds);
   // Its kernel ran for the first time; with compilation and check that took `seconds`.
   void tried(double seconds);
-  // The kernel that ran is wrong. Whether another one is left: else nothing runs.
-  bool failed();
+  // What runs instead of a kernel that is wrong or does not run.
+  enum class Left : std::uint8_t {
+    best,    // the fastest of those that were measured
+    next,    // another one, for the first time
+    rows,    // CSR, which nothing has run in yet: then begins_in()
+    nothing  // the default has failed; it is next again
+  };
+  Left failed();
 
   enum class Wish : std::uint8_t {
     nothing,

@@ -144,7 +144,7 @@ class Solver::State {
 };
 
 Status Solver::State::start() {
-  const Clock::time_point begin = Clock::now();
+  const Stopwatch watch(kernels_.device());
   Status status = check_values(matrix_.pattern, matrix_.values, options_.precision);
   if (!status.ok()) return status;
   product_.open_notes(options_.notes);
@@ -154,12 +154,12 @@ Status Solver::State::start() {
     product_.remember(memory_.memory());
   }
   status = product_.start();
-  setup_seconds_ = seconds_since(begin);
+  setup_seconds_ = watch.seconds();
   return status;
 }
 
 Status Solver::State::set_values(Span<const double> values) {
-  const Clock::time_point begin = Clock::now();
+  const Stopwatch watch(kernels_.device());
   Status status = check_values(matrix_.pattern, values, options_.precision);
   if (!status.ok()) return status;
   std::vector<double> others(values.begin(), values.end());
@@ -168,7 +168,7 @@ Status Solver::State::set_values(Span<const double> values) {
   status = upload_values();
   if (!status.ok()) std::swap(matrix_.values, others);
   symmetric_ = symmetric_ && !status.ok();
-  setup_seconds_ += seconds_since(begin);
+  setup_seconds_ += watch.seconds();
   return status;
 }
 
@@ -333,14 +333,14 @@ Result<SolveReport> Solver::State::solve(Span<const double> b, Span<double> x,
   if (norm_of(b) == 0) {
     std::fill(x.begin(), x.end(), 0.0);
   } else {
-    const Clock::time_point begin = Clock::now();
+    const Stopwatch watch(kernels_.device());
     const double tuned_before = product_.tuning_seconds();
     const double compiled_before = kernels_.compile_seconds();
     HostSystem system(matrix_, b, x);
     status = system.begin();
     if (status.ok()) status = iterate(system, options, report);
     if (!status.ok()) return status;
-    report.solve_seconds = seconds_since(begin);
+    report.solve_seconds = watch.seconds();
     report.tuning_seconds = std::max(product_.tuning_seconds() - tuned_before,
                                      kernels_.compile_seconds() - compiled_before);
     finish(system, options, report);

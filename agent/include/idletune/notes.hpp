@@ -2,6 +2,7 @@
 // outlive power cuts like all that is in there.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,9 +21,9 @@ class Notes {
   // Written by a thread of the agent's, without waiting for the medium; Agent::flush() waits.
   virtual void note(std::uint64_t digest, const std::string& text) = 0;
   // Whether all that was noted here is on the medium, or nothing is kept and only this process
-  // knows.
-  // The first question lets that thread sync; to be asked again, since this waits for nobody.
-  virtual bool synced() = 0;
+  // knows. The first question lets that thread sync; to be asked again, since this waits for at most
+  // `wait`.
+  virtual bool synced(std::chrono::nanoseconds wait) = 0;
 };
 
 // Any number of threads; waits while somebody tunes. Valid as long as the agent. Where another

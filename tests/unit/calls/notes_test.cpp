@@ -75,7 +75,7 @@ TEST_CASE("a note is on the medium once that is said, without anybody's idle tim
   die_after(folder.path(), [](Agent&, Notes& notes) {
     for (std::uint64_t i = 0; i < 50; ++i) {
       notes.note(i, "note " + std::to_string(i));
-      while (!notes.synced()) (void)usleep(100);
+      CHECK(notes.synced(std::chrono::seconds(60)));
     }
   });
   Agent agent = open_agent(folder.path());
@@ -83,7 +83,7 @@ TEST_CASE("a note is on the medium once that is said, without anybody's idle tim
     CHECK(open_notes(agent)->noted(i) == "note " + std::to_string(i));
   Agent in_memory = open_agent("", Mode::off);
   open_notes(in_memory)->note(1, "one");
-  CHECK(open_notes(in_memory)->synced());
+  CHECK(open_notes(in_memory)->synced({}));
 }
 
 TEST_CASE("a second process notes in memory, and says so") {

@@ -18,7 +18,7 @@ struct MadeUpNotes : Notes {
     texts[digest] = text;
     ++written;
   }
-  bool synced() override { return answers; }
+  bool synced(std::chrono::nanoseconds) override { return answers; }
   std::map<std::uint64_t, std::string> texts;
   int written = 0;
   bool answers = true;
