@@ -6,13 +6,6 @@
 
 namespace idletune::krylov {
 
-bool DeviceKernels::has(Operation operation, KernelVariant variant) const {
-  for (const Kept& kept : kept_) {
-    if (kept.operation == operation && same(kept.variant, variant)) return true;
-  }
-  return false;
-}
-
 Result<Program*> DeviceKernels::get(Operation operation, KernelVariant variant) {
   for (const Kept& kept : kept_) {
     if (kept.operation == operation && same(kept.variant, variant)) return kept.program.get();
@@ -39,10 +32,6 @@ Result<Program*> DeviceKernels::get(Operation operation, KernelVariant variant) 
   }
   kept_.push_back({operation, variant, std::move(*program)});
   return kept_.back().program.get();
-}
-
-double DeviceKernels::typical_compile_seconds() const {
-  return kept_.empty() ? 0 : compile_seconds_ / static_cast<double>(kept_.size());
 }
 
 Range range_of(std::size_t items, std::int32_t work_group) {

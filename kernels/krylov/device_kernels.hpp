@@ -29,13 +29,10 @@ class DeviceKernels {
   DeviceKernels(Device& device, Precision precision) : device_(device), precision_(precision) {}
   Device& device() const { return device_; }
   std::size_t number_bytes() const { return precision_ == Precision::f64 ? 8 : 4; }
-  bool has(Operation operation, KernelVariant variant) const;
   // The program stays this object's. Errors: those of Device::compile; unsupported where the work
   // group is too large for it.
   Result<Program*> get(Operation operation, KernelVariant variant);
   double compile_seconds() const { return compile_seconds_; }  // of all so far
-  // What one more compilation is expected to take; 0 before the first.
-  double typical_compile_seconds() const;
 
  private:
   struct Kept {

@@ -23,7 +23,6 @@ class DeviceMatrix {
  public:
   DeviceMatrix(ApplicationQueue& queue, StoredPattern stored, std::size_t number_bytes)
       : queue_(queue), stored_(std::move(stored)), number_bytes_(number_bytes) {}
-  SparseFormat format() const { return stored_.format; }
   Operation operation() const { return static_cast<Operation>(stored_.format); }
   // Indices, and numbers that are `scale` times these; once. Waits until they are there, also after
   // an error. Errors: out_of_memory, device_error.

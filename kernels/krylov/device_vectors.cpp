@@ -207,6 +207,10 @@ std::size_t DeviceVectors::step_parts() const {
   return (length_ + kStepNumbers * kGroup - 1) / (kStepNumbers * kGroup);
 }
 
+bool DeviceVectors::has_cg_step(const Buffer* diagonal) {
+  return kernels_.get(Operation::cg_step, {0, kGroup, diagonal != nullptr ? 2 : 1}).ok();
+}
+
 void DeviceVectors::cg_step(double alpha, double beta, const Buffer* diagonal, const Buffer& q,
                             Buffer& x, Buffer& r, Buffer& p, Buffer& parts) {
   const Argument arguments[] = {
@@ -219,9 +223,7 @@ void DeviceVectors::cg_step(double alpha, double beta, const Buffer* diagonal, c
 std::unique_ptr<Buffer> DeviceVectors::allocate_pairs(std::size_t count) {
   if (!status_.ok()) return nullptr;
   auto buffer = queue_.allocate(2 * count * kernels_.number_bytes());
-  if (buffer.ok()) return std::move(*buffer);
-  fail(buffer.status());
-  return nullptr;
+  return buffer.ok() ? std::move(*buffer) : nullptr;
 }
 
 void DeviceVectors::add_pairs(const Buffer& pairs, std::size_t first, std::size_t second,

@@ -41,16 +41,17 @@ class DeviceVectors {
   // w = own w + the sum of factors[k] times the k-th.
   void combine(const Kept& vectors, Span<const double> factors, double own, Buffer& w);
   // vectors/cg_step.cl; `diagonal` may be null. Its sums are in the first step_parts() pairs.
+  bool has_cg_step(const Buffer* diagonal);
   void cg_step(double alpha, double beta, const Buffer* diagonal, const Buffer& q, Buffer& x,
                Buffer& r, Buffer& p, Buffer& parts);
   std::size_t step_parts() const;
-  std::unique_ptr<Buffer> allocate_pairs(std::size_t count);  // null after an error
+  // Null without memory, which is no error here.
+  std::unique_ptr<Buffer> allocate_pairs(std::size_t count);
   // Of the pairs [0, first) and [first, first + second) the sums; waits.
   void add_pairs(const Buffer& pairs, std::size_t first, std::size_t second, double (&sums)[4]);
   // Whether a number is finite in this precision, and how much rounding may change it, as a share.
   bool holds(double value) const;
   double roundoff() const { return kernels_.number_bytes() == sizeof(double) ? 0x1p-53 : 0x1p-24; }
-  std::size_t length() const { return length_; }
   const Device& device() const { return kernels_.device(); }
 
  private:

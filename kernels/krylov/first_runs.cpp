@@ -1,5 +1,6 @@
 #include "kernels/krylov/first_runs.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <vector>
 
@@ -12,7 +13,7 @@ constexpr std::chrono::seconds kLongestWait(1);
 
 // Of all solvers of this process.
 struct Run {
-  std::uint64_t key;
+  std::uint64_t key, structure;
   ProductKernel kernel;
   int running = 0;    // for the first time, in so many solvers
   bool well = false;  // it was survived
@@ -21,12 +22,17 @@ struct Run {
 struct Runs {
   std::mutex mutex;  // notes are read and written under it, too
   std::vector<Run> all;
-  Run& of(std::uint64_t key, const ProductKernel& kernel) {
+  Run& of(std::uint64_t key, std::uint64_t structure, const ProductKernel& kernel) {
     for (Run& each : all) {
-      if (each.key == key && same(each.kernel, kernel)) return each;
+      if (each.key == key && each.structure == structure && same(each.kernel, kernel)) return each;
     }
-    all.push_back({key, kernel});
+    all.push_back({key, structure, kernel});
     return all.back();
+  }
+  bool running(std::uint64_t key, const ProductKernel& kernel) const {
+    return std::any_of(all.begin(), all.end(), [&](const Run& each) {
+      return each.key == key && each.running > 0 && same(each.kernel, kernel);
+    });
   }
 };
 
@@ -37,17 +43,19 @@ Runs& runs() {
 
 }  // namespace
 
-void FirstRuns::open(Notes* notes, const DeviceInfo& device, std::size_t number_bytes) {
+void FirstRuns::open(Notes* notes, const DeviceInfo& device, std::size_t number_bytes,
+                     std::uint64_t structure) {
   notes_ = notes;
   if (notes == nullptr) return;
   key_ = device_digest(device, number_bytes);
+  structure_ = structure;
   const std::lock_guard<std::mutex> lock(runs().mutex);
   look();
 }
 
 void FirstRuns::look() {
   marks_ = marks_in(notes_->noted(key_));
-  marks_.bury([&](const ProductKernel& kernel) { return runs().of(key_, kernel).running > 0; });
+  marks_.bury([&](const ProductKernel& kernel) { return runs().running(key_, kernel); });
 }
 
 void FirstRuns::write() { notes_->note(key_, text_of(marks_)); }
@@ -55,24 +63,30 @@ void FirstRuns::write() { notes_->note(key_, text_of(marks_)); }
 FirstRuns::Answer FirstRuns::announce(const ProductKernel& kernel, Nanoseconds wait) {
   if (notes_ == nullptr || is_default(kernel)) return Answer::begin;
   if (announced_ && !same(*announced_, kernel)) withdraw();
-  if (!announced_) {
+  bool refused = false;
+  {
     const std::lock_guard<std::mutex> lock(runs().mutex);
     look();
-    Run& run = runs().of(key_, kernel);
-    if (marks_.refuses(kernel)) return Answer::never;
-    if (run.well) return Answer::begin;
-    ++run.running;
-    announced_ = kernel;
-    marks_.put(kernel, KernelMark::running);
-    write();
+    refused = marks_.refuses(kernel);
+    Run& run = runs().of(key_, structure_, kernel);
+    if (run.well && !refused) return Answer::begin;
+    if (!announced_ && !refused) {
+      ++run.running;
+      announced_ = kernel;
+      marks_.put(kernel, KernelMark::running);
+      write();
+    }
   }
+  if (refused) return withdraw(), Answer::never;
   return notes_->synced(wait) ? Answer::begin : Answer::wait;
 }
 
 FirstRuns::Answer FirstRuns::announce_and_wait(const ProductKernel& kernel) {
+  if (stuck_) stuck_ = !notes_->synced(Nanoseconds{0});
   const Answer answer = announce(kernel, stuck_ ? Nanoseconds{0} : kLongestWait);
-  stuck_ = stuck_ || answer == Answer::wait;
-  return answer == Answer::wait ? Answer::never : answer;
+  if (answer != Answer::wait) return answer;
+  stuck_ = true;
+  return withdraw(), Answer::never;
 }
 
 void FirstRuns::ended(const ProductKernel& kernel, End how) {
@@ -81,14 +95,14 @@ void FirstRuns::ended(const ProductKernel& kernel, End how) {
   if (!announced_ && !bad) return;
   const std::lock_guard<std::mutex> lock(runs().mutex);
   look();  // while this one still runs
-  Run& run = runs().of(key_, kernel);
+  Run& run = runs().of(key_, structure_, kernel);
   run.well = how == End::well;
   if (announced_) --run.running;
   announced_.reset();
   closed_ = true;
   if (bad) {
     marks_.put(kernel, how == End::wrong ? KernelMark::wrong : KernelMark::died);
-  } else if (run.running == 0 && !marks_.refuses(kernel)) {
+  } else if (!runs().running(key_, kernel) && !marks_.refuses(kernel)) {
     marks_.erase(kernel);
   }
   write();
@@ -103,8 +117,14 @@ void begin_process() { runs().all.clear(); }
 
 void FirstRuns::rest() {
   withdraw();
-  if (closed_) (void)notes_->synced({});
-  closed_ = false;
+  if (closed_ && notes_->synced(Nanoseconds{0})) closed_ = false;
+}
+
+void FirstRuns::refresh() {
+  if (notes_ == nullptr) return;
+  const std::lock_guard<std::mutex> lock(runs().mutex);
+  look();
+  if (!marks_.all().empty()) write();
 }
 
 }  // namespace idletune::krylov

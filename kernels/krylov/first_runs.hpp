@@ -1,5 +1,5 @@
-// Kernels of products that run for the first time in this process: noted before, so that one which
-// takes the process or the board along is not run by the next one.
+// Kernels of products that run for the first time in this process with a structure: noted before, so
+// that one which takes the process or the board along is not run by the next one.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,24 @@ namespace idletune::krylov {
 class FirstRuns {
  public:
   FirstRuns() = default;
-  ~FirstRuns() { withdraw(); }
+  ~FirstRuns() { rest(); }
   FirstRuns(const FirstRuns&) = delete;
   FirstRuns& operator=(const FirstRuns&) = delete;
-  // The notes must outlive it.
-  void open(Notes* notes, const DeviceInfo& device, std::size_t number_bytes);
+  // `structure`: its digest. The notes must outlive it.
+  void open(Notes* notes, const DeviceInfo& device, std::size_t number_bytes,
+            std::uint64_t structure);
   // As of the last look at the notes.
   const KernelMarks& marks() const { return marks_; }
 
   enum class Answer : std::uint8_t {
-    begin,  // it may run: that it does is on the medium, or was survived in this process before
+    begin,  // it may run: that it does is on the medium, or was survived before
     wait,   // not yet; to be asked again
     never
   };
   // Before it is compiled. One at a time: who was announced before and has not ended is withdrawn.
   // Waits for the medium at most so long.
   Answer announce(const ProductKernel& kernel, Nanoseconds wait = Nanoseconds{0});
-  // Waits for a second at most, once, and answers `never` instead of `wait`.
+  // Waits for a second at most, but not again before the medium has answered.
   Answer announce_and_wait(const ProductKernel& kernel);
 
   enum class End : std::uint8_t { well, wrong, died, did_not_run };
@@ -42,17 +43,19 @@ class FirstRuns {
   void withdraw();
   // The same where nothing follows at once: what ended is brought to the medium, too.
   void rest();
+  // Notes are not for ever: what is marked is noted anew.
+  void refresh();
 
  private:
   void look();
   void write();
 
   Notes* notes_ = nullptr;
-  std::uint64_t key_ = 0;
+  std::uint64_t key_ = 0, structure_ = 0;
   KernelMarks marks_;
   std::optional<ProductKernel> announced_;
   bool closed_ = false;  // announcements, which the medium may still have open
-  bool stuck_ = false;   // the medium does not answer: nobody waits for it again
+  bool stuck_ = false;   // the medium did not answer
 };
 
 // For played processes: nothing has run yet.

@@ -15,7 +15,13 @@ constexpr double kRounding = 0.5;
 
 }  // namespace
 
-bool Iterations::fuses() const { return steps_.fused() && product_.settled(); }
+// Where fused products cannot begin yet, steps go on apart.
+bool Iterations::fuses() {
+  if (!steps_.fused() || !product_.settled()) return false;
+  const FirstRuns::Answer answer = product_.may_fuse(diagonal_ != nullptr);
+  if (answer == FirstRuns::Answer::never) steps_.refuse();
+  return answer == FirstRuns::Answer::begin;
+}
 
 // q = A p and its two sums. False: not to be had.
 bool Iterations::fused_product(CgState& cg) {
@@ -35,8 +41,9 @@ bool Iterations::steps_fused(CgState& cg) {
   if (cg.pairs_size < step_pairs + pairs) {
     cg.pairs_size = step_pairs + pairs;
     cg.pairs = vectors_.allocate_pairs(cg.pairs_size);
+    if (!cg.pairs) cg.pairs_size = 0;
   }
-  if (!fused_product(cg)) {
+  if (!cg.pairs || !vectors_.has_cg_step(diagonal_) || !fused_product(cg)) {
     steps_.refuse();
     return !status().ok();
   }

@@ -25,13 +25,15 @@ double norm_of(Span<const double> values) {
 }
 
 Status HostSystem::begin() {
-  const std::size_t size = x_.size();
-  memory_.reset(new (std::nothrow) double[4 * size]);
-  if (!memory_) return {StatusCode::out_of_memory, "% bytes of host memory", 32 * size};
+  const std::size_t size = given_.size();
+  memory_.reset(new (std::nothrow) double[5 * size]);
+  if (!memory_) return {StatusCode::out_of_memory, "% bytes of host memory", 40 * size};
   rest_ = memory_.get();
   next_rest_ = rest_ + size;
   correction_ = next_rest_ + size;
   scaled_ = correction_ + size;
+  x_ = {scaled_ + size, size};
+  std::copy_n(given_.begin(), size, x_.begin());
   exponent_ = exponent_above(b_);
   const PowerOfTwo down(-exponent_);
   for (std::size_t i = 0; i < size; ++i) rest_[i] = down.times(b_[i]);
@@ -73,6 +75,7 @@ double HostSystem::correct(int exponent) {
 
 void HostSystem::settle() {
   if (from_zeros_) std::fill(x_.begin(), x_.end(), 0.0);
+  std::copy_n(x_.begin(), x_.size(), given_.begin());
 }
 
 }  // namespace idletune::krylov

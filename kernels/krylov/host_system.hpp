@@ -16,7 +16,7 @@ class HostSystem {
  public:
   // All three must outlive it; `b` is finite, and not all 0.
   HostSystem(const SparseMatrix& matrix, Span<const double> b, Span<double> x)
-      : matrix_(matrix), b_(b), x_(x) {}
+      : matrix_(matrix), b_(b), given_(x) {}
   // b - A x for the x given; where that has no finite norm, for an x of zeros. Error:
   // out_of_memory.
   Status begin();
@@ -25,10 +25,10 @@ class HostSystem {
   double residual() const { return norm_ / norm_of_b_; }
   Span<const double> rest() const { return {rest_, x_.size()}; }  // b - A x
   Span<double> correction() { return {correction_, x_.size()}; }
-  // x += 2^exponent times correction(), unless that brings x no nearer: then the caller's stays.
+  // x += 2^exponent times correction(), unless that brings x no nearer.
   // The norm that b - A x has with it; infinite where an element of that x is not finite.
   double correct(int exponent);
-  // x becomes what residual() is of: zeros, where nothing was better and the one given is none.
+  // The x given becomes what residual() is of: zeros, where nothing was better and it was none.
   void settle();
 
  private:
@@ -36,7 +36,7 @@ class HostSystem {
 
   const SparseMatrix& matrix_;
   Span<const double> b_;
-  Span<double> x_;
+  Span<double> given_, x_;
   std::unique_ptr<double[]> memory_;
   double* rest_ = nullptr;
   double* next_rest_ = nullptr;

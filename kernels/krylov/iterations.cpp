@@ -85,7 +85,7 @@ bool Iterations::step_apart(CgState& cg) {
   const double next = cg.own_z ? vectors_.dot(*cg.r, *cg.z) : cg.rr;
   vectors_.axpby(1, *cg.z, next / cg.rz, *cg.p);
   cg.rz = next;
-  if (settled && !product_.converting()) steps_.took(1e6 * watch.seconds());
+  if (settled && !steps_.fused() && !product_.converting()) steps_.took(1e6 * watch.seconds());
   if (done(std::sqrt(cg.rr))) return true;
   choose_steps();
   return false;

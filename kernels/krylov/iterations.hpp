@@ -48,7 +48,7 @@ class Iterations {
   // One step, or as many fused ones as can be; whether the method has ended.
   bool step_apart(CgState& cg);
   bool steps_fused(CgState& cg);
-  bool fuses() const;
+  bool fuses();
   void choose_steps();
   bool fused_product(CgState& cg);
   bool is_positive(double pq, double rz);

@@ -45,8 +45,8 @@ Status Product::put(Result<StoredPattern> stored) {
   return {};
 }
 
-void Product::open_notes(Notes* notes) {
-  first_runs_.open(notes, kernels_.device().info(), kernels_.number_bytes());
+void Product::open_notes(Notes* notes, std::uint64_t structure) {
+  first_runs_.open(notes, kernels_.device().info(), kernels_.number_bytes(), structure);
   choice_.refuse(first_runs_.marks());
 }
 
@@ -84,14 +84,15 @@ Status Product::begin() {
     const ProductKernel first{choice_.active(), choice_.race().current()};
     Status status(StatusCode::device_error, "%: no kernel may run",
                   sparse_format_name(first.format));
-    if (first_runs_.announce_and_wait(first) != FirstRuns::Answer::never) {
+    const bool tried = first_runs_.announce_and_wait(first) != FirstRuns::Answer::never;
+    if (tried) {
       const Stopwatch watch(kernels_.device());
       status = kernels_.get(form().operation(), first.variant).status();
       choice_.compiled(watch.seconds());
       if (status.ok()) return status;
       first_runs_.ended(first, how_ended(Result<bool>(status)));
     }
-    const ProductChoice::Left left = choice_.failed();
+    const ProductChoice::Left left = choice_.failed(tried);
     if (left == ProductChoice::Left::nothing) return status;
     if (left == ProductChoice::Left::rows) return begin_in_rows();
   }
@@ -120,7 +121,12 @@ Status Product::values_changed() {
 Status Product::multiply(const Buffer& x, Buffer& y) {
   if (choice_.race().running()) return measured(x, y);
   choice_.ran();
-  return form().multiply(kernels_, choice_.race().best(), x, y);
+  return run({choice_.active(), choice_.race().best()}, x, y);
+}
+
+Status Product::run(const ProductKernel& kernel, const Buffer& x, Buffer& y,
+                    const FusedProduct* fused) {
+  return form(kernel.format).multiply(kernels_, kernel.variant, x, y, fused);
 }
 
 Status Product::measured(const Buffer& x, Buffer& y) {
@@ -130,24 +136,22 @@ Status Product::measured(const Buffer& x, Buffer& y) {
   const ProductKernel kernel{choice_.active(), choice_.race().current()};
   const Stopwatch since_asked(kernels_.device());
   if (first) {
-    const bool waits = options_.choosing == Choosing::always || choice_.race().best_us() == 0;
+    const std::optional<ProductKernel> known = choice_.known();
+    const bool waits = options_.choosing == Choosing::always || !known;
     switch (waits ? first_runs_.announce_and_wait(kernel) : first_runs_.announce(kernel)) {
       case FirstRuns::Answer::begin: break;
-      case FirstRuns::Answer::wait:
-        choice_.ran();
-        return form().multiply(kernels_, choice_.race().best(), x, y);
+      case FirstRuns::Answer::wait: choice_.ran(); return run(*known, x, y);
       case FirstRuns::Answer::never:
-        return without_it({StatusCode::device_error, "a kernel that may not run"}, x, y);
+        return without_it({StatusCode::device_error, "a kernel that may not run"}, false, x, y);
     }
   }
   const Stopwatch watch(kernels_.device());
   Status status;
-  for (std::uint32_t i = 0; i < count && status.ok(); ++i)
-    status = form().multiply(kernels_, kernel.variant, x, y);
+  for (std::uint32_t i = 0; i < count && status.ok(); ++i) status = run(kernel, x, y);
   if (status.ok()) status = queue_.wait();
   const double seconds = watch.seconds() / count;
   if (!first) {
-    choice_.took(seconds * 1e6);
+    if (status.ok()) choice_.took(seconds * 1e6);
     return status;
   }
   const Result<bool> checked = status.ok() ? right(x, y) : Result<bool>(std::move(status));
@@ -159,16 +163,16 @@ Status Product::measured(const Buffer& x, Buffer& y) {
     choice_.took(seconds * 1e6);
     return {};
   }
-  if (!checked.ok()) return without_it(checked.status(), x, y);
+  if (!checked.ok()) return without_it(checked.status(), true, x, y);
   return without_it({StatusCode::device_error, "%: the device's product is not that of the rows",
                      sparse_format_name(kernel.format)},
-                    x, y);
+                    true, x, y);
 }
 
 // The product is due all the same.
-Status Product::without_it(Status why, const Buffer& x, Buffer& y) {
-  switch (choice_.failed()) {
-    case ProductChoice::Left::best: return form().multiply(kernels_, choice_.race().best(), x, y);
+Status Product::without_it(Status why, bool tried, const Buffer& x, Buffer& y) {
+  switch (choice_.failed(tried)) {
+    case ProductChoice::Left::best: return run({choice_.active(), choice_.race().best()}, x, y);
     case ProductChoice::Left::next: return measured(x, y);
     case ProductChoice::Left::rows:
       if (Status status = begin_in_rows(); !status.ok()) return status;
@@ -185,22 +189,33 @@ KernelVariant Product::fused_kernel() const {
   return form().groups(best) <= form().groups(kUsual) ? best : kUsual;
 }
 
+ProductKernel Product::fused_product(bool diagonal) const {
+  ProductKernel kernel{choice_.active(), fused_kernel()};
+  kernel.variant.fused = diagonal ? 2 : 1;
+  return kernel;
+}
+
+FirstRuns::Answer Product::may_fuse(bool diagonal) {
+  const ProductKernel kernel = fused_product(diagonal);
+  if (fused_ && same(*fused_, kernel)) return FirstRuns::Answer::begin;
+  return first_runs_.announce(kernel);
+}
+
 Result<bool> Product::multiply_fused(const FusedProduct& fused, const Buffer& x, Buffer& y) {
   choice_.ran();
-  const KernelVariant kernel = fused_kernel();
-  ProductKernel running{choice_.active(), kernel};
-  running.variant.fused = fused.diagonal != nullptr ? 2 : 1;
+  const ProductKernel running = fused_product(fused.diagonal != nullptr);
   if (fused_ && same(*fused_, running)) {
-    Status status = form().multiply(kernels_, kernel, x, y, &fused);
+    Status status = run(running, x, y, &fused);
     if (!status.ok()) return status;
     return true;
   }
+  if (Status status = queue_.wait(); !status.ok()) return status;
   const Stopwatch watch(kernels_.device());
-  if (first_runs_.announce_and_wait(running) == FirstRuns::Answer::never) return false;
-  Status status = form().multiply(kernels_, kernel, x, y, &fused);
+  if (first_runs_.announce(running) != FirstRuns::Answer::begin) return false;
+  Status status = run(running, x, y, &fused);
   if (status.ok()) status = queue_.wait();
   Result<bool> fine = status.ok() ? right(x, y) : Result<bool>(std::move(status));
-  if (fine.ok() && *fine) fine = right_sums(fused, form().groups(kernel));
+  if (fine.ok() && *fine) fine = right_sums(fused, form().groups(running.variant));
   first_runs_.ended(running, how_ended(fine));
   tuning_seconds_ += watch.seconds();
   if (!fine.ok() || !*fine) return false;

@@ -25,11 +25,12 @@ class Product {
   Product(DeviceKernels& kernels, ApplicationQueue& queue, const SparseMatrix& matrix,
           const SolverOptions& options);
   // What earlier processes found out; before start().
-  void open_notes(Notes* notes);
+  void open_notes(Notes* notes, std::uint64_t structure);
   void remember(const SolveMemory& memory) { choice_.remember(memory); }
   const KernelMarks& marks() const { return first_runs_.marks(); }
   // No product follows at once.
   void rest() { first_runs_.rest(); }
+  void refresh_marks() { first_runs_.refresh(); }
   SolveMemory memory(std::uint32_t iterations) const { return choice_.memory(iterations); }
   // Puts the matrix onto the device and compiles its first kernel.
   Status start();
@@ -39,8 +40,9 @@ class Product {
   Status values_changed();
   // y = A x. What is being measured or checked is waited for.
   Status multiply(const Buffer& x, Buffer& y);
-  // The same with what CG has fused with it, by the best kernel for that. False: it does not
-  // run or is wrong.
+  // Whether the best kernel for what CG fuses may run: `wait`: not yet. With a diagonal or without.
+  FirstRuns::Answer may_fuse(bool diagonal);
+  // y = A x with that. False: it does not run or is wrong.
   Result<bool> multiply_fused(const FusedProduct& fused, const Buffer& x, Buffer& y);
   std::size_t fused_pairs() const { return form().groups(fused_kernel()); }
   bool settled() const { return !choice_.race().running(); }  // the next product is not measured
@@ -59,13 +61,19 @@ class Product {
   double tuning_seconds() const { return tuning_seconds_; }
 
  private:
-  DeviceMatrix& form() const { return *forms_[static_cast<std::size_t>(choice_.active())]; }
+  DeviceMatrix& form(SparseFormat format) const {
+    return *forms_[static_cast<std::size_t>(format)];
+  }
+  DeviceMatrix& form() const { return form(choice_.active()); }
   KernelVariant fused_kernel() const;
+  ProductKernel fused_product(bool diagonal) const;
   Status put(Result<StoredPattern> stored);
   Status begin();
   Status begin_in_rows();
   Status measured(const Buffer& x, Buffer& y);
-  Status without_it(Status why, const Buffer& x, Buffer& y);
+  Status without_it(Status why, bool tried, const Buffer& x, Buffer& y);
+  Status run(const ProductKernel& kernel, const Buffer& x, Buffer& y,
+             const FusedProduct* fused = nullptr);
   Result<bool> right(const Buffer& x, const Buffer& y);
   // Of the numbers that right() has read.
   Result<bool> right_sums(const FusedProduct& fused, std::size_t pairs);

@@ -137,13 +137,22 @@ void ProductChoice::tried(double seconds) {
   if (first_us_ > 0) behind_us_ += 1e6 * seconds - first_us_;
 }
 
-ProductChoice::Left ProductChoice::failed() {
+std::optional<ProductKernel> ProductChoice::known() const {
+  for (const SparseFormat format : {active_, SparseFormat::csr}) {
+    const KernelChoice& race = races_[static_cast<std::size_t>(format)];
+    if (race.best_us() > 0) return ProductKernel{format, race.best()};
+  }
+  return std::nullopt;
+}
+
+ProductChoice::Left ProductChoice::failed(bool tried) {
   const ProductKernel kernel{active_, race().current()};
   race().failed();
   if (active_ != SparseFormat::csr && !race().begun()) {
     active_ = SparseFormat::csr;
-    conversion_.verdict = Conversion::Verdict::reverted;
-    conversion_.reason = "the product in the other format was wrong or did not run";
+    conversion_.verdict = tried ? Conversion::Verdict::reverted : Conversion::Verdict::keep;
+    conversion_.reason = tried ? "the product in the other format was wrong or did not run"
+                               : "the other format's kernels could not be announced";
     if (!race().begun()) return Left::rows;
   }
   if (race().best_us() > 0) return ++products_, Left::best;

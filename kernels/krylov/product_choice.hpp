@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,10 @@ class ProductChoice {
     rows,    // CSR, which nothing has run in yet: then begins_in()
     nothing  // the default has failed; it is next again
   };
-  Left failed();
+  // `tried`: it ran or was compiled.
+  Left failed(bool tried);
+  // What can run meanwhile, measured; nothing where nothing is.
+  std::optional<ProductKernel> known() const;
 
   enum class Wish : std::uint8_t {
     nothing,

@@ -220,11 +220,12 @@ void StructureMemory::read_file(const std::string& folder) {
   note_ = joined("%: %; done without it", path, memory.status().message());
 }
 
-void StructureMemory::keep(const SolveMemory& memory) {
-  if (notes_ == nullptr || (known_ && similar(memory, memory_) && kept_)) return;
+bool StructureMemory::keep(const SolveMemory& memory) {
+  if (notes_ == nullptr || (known_ && similar(memory, memory_) && kept_)) return false;
   memory_ = memory;
   known_ = kept_ = true;
   notes_->note(key_, text_of(memory));
+  return true;
 }
 
 }  // namespace idletune::krylov

@@ -49,8 +49,9 @@ class StructureMemory {
             const SparsityPattern& pattern);
   bool known() const { return known_; }
   const SolveMemory& memory() const { return memory_; }
-  // Notes only what differs: times and iterations by more than a quarter.
-  void keep(const SolveMemory& memory);
+  std::uint64_t key() const { return key_; }
+  // Notes only what differs: times and iterations by more than a quarter. Whether it did.
+  bool keep(const SolveMemory& memory);
   const std::string& note() const { return note_; }  // one sentence; empty where nothing is kept
 
  private:

@@ -147,8 +147,8 @@ Status Solver::State::start() {
   const Stopwatch watch(kernels_.device());
   Status status = check_values(matrix_.pattern, matrix_.values, options_.precision);
   if (!status.ok()) return status;
-  product_.open_notes(options_.notes);
   memory_.open(options_, kernels_.device().info(), kernels_.number_bytes(), matrix_.pattern);
+  product_.open_notes(options_.notes, memory_.key());
   if (memory_.known()) {
     usual_iterations_ = memory_.memory().iterations;
     product_.remember(memory_.memory());
@@ -313,7 +313,8 @@ void Solver::State::finish(HostSystem& system, const SolveOptions& options, Solv
   }
   usual_iterations_ = report.iterations;
   ++solves_;
-  if (report.iterations > 0) memory_.keep(product_.memory(report.iterations));
+  if (report.iterations > 0 && memory_.keep(product_.memory(report.iterations)))
+    product_.refresh_marks();
   product_.rest();
   report.memory = memory_.note();
   std::string refused;
@@ -339,7 +340,7 @@ Result<SolveReport> Solver::State::solve(Span<const double> b, Span<double> x,
     HostSystem system(matrix_, b, x);
     status = system.begin();
     if (status.ok()) status = iterate(system, options, report);
-    if (!status.ok()) return status;
+    if (!status.ok()) return product_.rest(), status;
     report.solve_seconds = watch.seconds();
     report.tuning_seconds = std::max(product_.tuning_seconds() - tuned_before,
                                      kernels_.compile_seconds() - compiled_before);
@@ -379,6 +380,7 @@ Status Solver::State::multiply(Span<const double> x, Span<double> y, double prod
   status = product_.multiply(*from, *to);
   if (status.ok())
     status = product_.look_ahead({products_to_come, products_to_come, products_to_come});
+  if (!status.ok() || products_to_come <= 0) product_.rest();
   if (!status.ok()) return status;
   vectors_.get(*to, y, PowerOfTwo(-exponent - product_.exponent()));
   return vectors_.status();

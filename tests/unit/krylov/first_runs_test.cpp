@@ -22,7 +22,7 @@ constexpr ProductKernel kEll = {SparseFormat::ell, {0, 64}};
 // What has run well is known to the whole process: each test has a device of its own.
 struct Board {
   explicit Board(const char* name) { device.name = name; }
-  void open(FirstRuns& runs) { runs.open(&notes, device, 8); }
+  void open(FirstRuns& runs) { runs.open(&notes, device, 8, 1); }
   std::string noted() const { return notes.noted(device_digest(device, 8)); }
   void leave(const std::string& text) { notes.texts[device_digest(device, 8)] = text; }
   DeviceInfo device;
@@ -112,7 +112,7 @@ TEST_CASE("what ran when a process ended is not run again, and what was wrong ne
   CHECK(later.marks().refuses(kEll));
   // Of another precision nothing is known.
   FirstRuns single;
-  single.open(&board.notes, board.device, 4);
+  single.open(&board.notes, board.device, 4, 1);
   CHECK(single.announce(kEll) == Answer::begin);
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("a medium that does not answer is waited for once") {
 
 TEST_CASE("without notes everything may run") {
   FirstRuns runs;
-  runs.open(nullptr, DeviceInfo(), 8);
+  runs.open(nullptr, DeviceInfo(), 8, 1);
   CHECK(runs.announce(kFour) == Answer::begin);
   runs.ended(kFour, End::died);
   CHECK(runs.announce(kFour) == Answer::begin);
