@@ -43,10 +43,13 @@ bool Iterations::steps_fused(CgState& cg) {
     cg.pairs = vectors_.allocate_pairs(cg.pairs_size);
     if (!cg.pairs) cg.pairs_size = 0;
   }
+  const Stopwatch since_asked(vectors_.device());
   if (!cg.pairs || !vectors_.has_cg_step(diagonal_) || !fused_product(cg)) {
+    steps_.cost(1e6 * since_asked.seconds());
     steps_.refuse();
     return !status().ok();
   }
+  steps_.cost(1e6 * since_asked.seconds());
   double sums[4];  // r . r, r . M r; p . q, q . M q
   vectors_.add_pairs(*cg.pairs, step_pairs, pairs, sums);
   do {

@@ -94,7 +94,7 @@ bool Iterations::step_apart(CgState& cg) {
 // Which way CG's next step goes.
 void Iterations::choose_steps() {
   if (steps_.settled(product_.converted()) || product_.converting()) return;
-  steps_.look_ahead(forecast_.outlook().low, 2e6 * product_.usual_trial_seconds(),
+  steps_.look_ahead(forecast_.outlook(), 2e6 * product_.usual_trial_seconds(),
                     product_.converted());
   if (!product_.converted()) return;
   product_.take(steps_.converted());

@@ -147,6 +147,10 @@ std::optional<ProductKernel> ProductChoice::known() const {
 
 ProductChoice::Left ProductChoice::failed(bool tried) {
   const ProductKernel kernel{active_, race().current()};
+  if (is_default(kernel) && !std::exchange(default_failed_, true)) {  // it may do so by chance
+    race().begin(entrants(active_));
+    return Left::next;
+  }
   race().failed();
   if (active_ != SparseFormat::csr && !race().begun()) {
     active_ = SparseFormat::csr;

@@ -116,7 +116,8 @@ class ProductChoice {
   Conversion conversion_;
   SolveMemory remembered_;
   KernelMarks marks_;
-  bool decided_ = false;       // nothing more is converted
+  bool decided_ = false;  // nothing more is converted
+  bool default_failed_ = false;
   bool sized_ = false;         // predicted_us_ is known
   double upload_seconds_ = 0;  // of the first format
   double trial_seconds_ = 0;

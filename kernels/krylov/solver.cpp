@@ -105,7 +105,7 @@ class Solver::State {
         product_(kernels_, queue, matrix_, options),
         vectors_(kernels_, queue, static_cast<std::size_t>(matrix_.pattern.rows)),
         inputs_(kernels_, queue, static_cast<std::size_t>(matrix_.pattern.columns)),
-        steps_(options) {}
+        steps_{StepChoice(options), StepChoice(options)} {}
 
   Status start();
   Status set_values(Span<const double> values);
@@ -124,6 +124,9 @@ class Solver::State {
   Status refine(HostSystem& system, const SolveOptions& options, SolveReport& report);
   Status iterate(HostSystem& system, const SolveOptions& options, SolveReport& report);
   void finish(HostSystem& system, const SolveOptions& options, SolveReport& report);
+  StepChoice& steps(const SolveOptions& options) {
+    return steps_[static_cast<std::size_t>(options.preconditioner)];
+  }
   bool is_mixed() const { return options_.precision == Precision::mixed; }
 
   SolverOptions options_;
@@ -132,7 +135,7 @@ class Solver::State {
   Product product_;
   DeviceVectors vectors_;  // as long as there are rows
   DeviceVectors inputs_;   // as long as there are columns
-  StepChoice steps_;
+  StepChoice steps_[2];    // by Preconditioner: their steps are different ones
   std::unique_ptr<Buffer> b_, x_, diagonal_;
   bool uploaded_ = true;    // the device has the matrix's numbers
   bool symmetric_ = false;  // known to be
@@ -237,7 +240,7 @@ Result<double> Solver::State::correct(HostSystem& system, double norm, double ta
                                   solves_reckoned_with(options.solves_to_come, solves_));
   const bool jacobi = options.preconditioner == Preconditioner::jacobi;
   Iterations iterations(vectors_, product_, jacobi ? diagonal_.get() : nullptr, options, norm_there,
-                        forecast, steps_, report);
+                        forecast, steps(options), report);
   switch (options.method) {
     case Method::cg: status = iterations.cg(*b_, *x_); break;
     case Method::bicgstab: status = iterations.bicgstab(*b_, *x_); break;
@@ -346,7 +349,7 @@ Result<SolveReport> Solver::State::solve(Span<const double> b, Span<double> x,
                                      kernels_.compile_seconds() - compiled_before);
     finish(system, options, report);
   }
-  report.chosen = product_.chosen(options.method == Method::cg && steps_.fused());
+  report.chosen = product_.chosen(options.method == Method::cg && steps(options).fused());
   report.csr_us = product_.csr_us();
   report.conversion = product_.conversion();
   return report;

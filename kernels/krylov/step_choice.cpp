@@ -1,15 +1,16 @@
 #include "kernels/krylov/step_choice.hpp"
 
-#include "kernels/krylov/stopwatch.hpp"
+#include <algorithm>
 
 namespace idletune::krylov {
 namespace {
 
 constexpr std::uint32_t kStepRuns = 17;  // of a turn
 constexpr std::uint32_t kTurns = 3;      // of each way
-constexpr double kHopedOfFusing = 0.25;  // of fused steps, as a share of a step's time
+constexpr double kHopedOfFusing = 0.25;  // of fused steps, as a share of a step's time; or feared
+constexpr double kMostLost = 0.01;       // of the time of all steps, by trying fused ones
 
-Race::Policy policy() {
+Race::Policy of_turns() {
   Race::Policy policy;  // what is told is the median of a turn
   policy.estimator = Estimator::minimum;
   policy.enough = kTurns;
@@ -19,7 +20,7 @@ Race::Policy policy() {
 }  // namespace
 
 StepChoice::StepChoice(const SolverOptions& options)
-    : race_(policy()),
+    : race_(of_turns()),
       way_(way(false, options.steps == Steps::fused)),
       always_(options.choosing == Choosing::always),
       never_(options.choosing == Choosing::none),
@@ -33,7 +34,7 @@ StepChoice::StepChoice(const SolverOptions& options)
 double StepChoice::best_us(bool converted) const {
   double best = 0;
   for (const std::size_t i : {way(converted, false), way(converted, true)}) {
-    const double us = allowed_[i] ? Microseconds(race_.time(i)).count() : 0;
+    const double us = allowed_[i] ? us_of(i) : 0;
     if (best == 0 || (us > 0 && us < best)) best = us;
   }
   return best;
@@ -46,7 +47,20 @@ void StepChoice::take(std::size_t way) {
   runs_ = 0;
 }
 
+// Beside steps apart in CSR.
+double StepChoice::allowed_us() const {
+  const double left = std::min(outlook_.low, outlook_.announced);
+  return kMostLost * us_of(way(false, false)) * (steps_ + left) - behind_us_;
+}
+
 void StepChoice::took(double microseconds) {
+  ++steps_;
+  const double apart_us = us_of(way(false, false));
+  if (apart_us > 0) behind_us_ += microseconds - apart_us;
+  // A turn that costs more than may be lost ends.
+  if (fused() && !always_ && allowed_[way(converted(), false)] && race_.counted(way_) < kTurns &&
+      microseconds > apart_us && allowed_us() < 0)
+    return take(way(converted(), false));
   turn_.add(std::chrono::round<Nanoseconds>(Microseconds(microseconds)));
   if (++runs_ < kStepRuns) return;
   race_.add(way_, turn_.median());
@@ -58,17 +72,23 @@ void StepChoice::refuse() {
   take(way(converted(), false));
 }
 
-void StepChoice::look_ahead(double iterations_left, double price_us, bool other_format) {
+bool StepChoice::fusing_pays(double price_us) const {
+  const std::size_t fastest = race_.best();
+  const double least_us = fastest < kWays ? us_of(fastest) : 0;
+  if (always_ || !allowed_[way(false, false)]) return true;
+  return outlook_.low * kHopedOfFusing * least_us >= price_us &&
+         price_us + kStepRuns * kHopedOfFusing * least_us <= allowed_us();
+}
+
+void StepChoice::look_ahead(const Outlook& outlook, double price_us, bool other_format) {
+  outlook_ = outlook;
   if (other_format != other_) {
     other_ = other_format;
     over_ = never_;
     take(way(other_, !allowed_[way(other_, false)]));
   }
   if (over_ || (allowed_[way_] && (runs_ > 0 || race_.runs(way_) == 0))) return;
-  const std::size_t fastest = race_.best();
-  const double least_us = fastest < kWays ? Microseconds(race_.time(fastest)).count() : 0;
-  const bool pays = always_ || !allowed_[way(false, false)] ||
-                    iterations_left * kHopedOfFusing * least_us >= price_us;
+  const bool pays = fusing_pays(price_us);
   bool all = true;  // that can be had are in the race
   for (std::size_t i = 0; i < kWays; ++i) {
     const bool there = allowed_[i] && (other_ || i >= way(false, false));

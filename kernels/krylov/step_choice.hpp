@@ -10,6 +10,9 @@
 #include <idletune/krylov.hpp>
 #include <idletune/race.hpp>
 
+#include "kernels/krylov/product_choice.hpp"
+#include "kernels/krylov/stopwatch.hpp"
+
 namespace idletune::krylov {
 
 class StepChoice {
@@ -23,11 +26,13 @@ class StepChoice {
   bool converted() const { return way_ < 2; }
   // After a step: how it ran.
   void took(double microseconds);
+  // Trying fused steps has cost that beside.
+  void cost(double microseconds) { behind_us_ += microseconds; }
   // Fused steps cannot be had in this format.
   void refuse();
   // Between two steps: iterations left, the price of trying fused ones, and whether there is a
   // format that was converted to, which the product has just taken where there was none before.
-  void look_ahead(double iterations_left, double price_us, bool other_format);
+  void look_ahead(const Outlook& outlook, double price_us, bool other_format);
   double best_us(bool converted) const;  // 0: not measured
 
  private:
@@ -36,6 +41,9 @@ class StepChoice {
     return (converted ? 0 : 2) + (fused ? 1 : 0);
   }
   void take(std::size_t way);
+  double us_of(std::size_t way) const { return Microseconds(race_.time(way)).count(); }
+  double allowed_us() const;
+  bool fusing_pays(double price_us) const;
 
   Race race_;
   RecentTimes turn_;        // the last steps of this turn: the first generates code
@@ -46,6 +54,9 @@ class StepChoice {
   bool never_;
   bool over_;
   bool other_ = false;
+  Outlook outlook_;
+  std::uint32_t steps_ = 0;
+  double behind_us_ = 0;  // what all this has cost so far, less what it has saved
 };
 
 }  // namespace idletune::krylov

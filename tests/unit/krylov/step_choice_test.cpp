@@ -7,7 +7,8 @@ namespace {
 
 using namespace idletune::krylov;
 
-constexpr double kMany = 1e6;  // iterations left
+constexpr Outlook outlook(double left) { return {left, left, left}; }
+constexpr Outlook kMany = outlook(1e6);  // iterations
 
 void run_steps(StepChoice& race, int steps, double microseconds) {
   for (int i = 0; i < steps; ++i) race.took(microseconds);
@@ -30,23 +31,23 @@ TEST_CASE("fused steps are tried once they pay, and kept where they are faster")
     race.look_ahead(kMany, 1, false);
     CHECK(!race.fused());  // nothing was measured
     run_steps(race, 17, 100);
-    race.look_ahead(100, 1e5, false);
+    race.look_ahead(outlook(100), 1e5, false);
     CHECK(!race.fused());  // 100 iterations save no tenth of a second
     CHECK(race.running());
-    race.look_ahead(1e5, 1e5, false);
+    race.look_ahead(outlook(1e6), 1e5, false);
     CHECK(race.fused());
     race.took(1e5);  // the first generates code and does not count
     run_steps(race, 15, fused_us);
-    race.look_ahead(1e5, 1e5, false);
+    race.look_ahead(outlook(1e6), 1e5, false);
     CHECK(race.fused());
     race.took(fused_us);
     for (int turn = 0; turn < 4; ++turn) {  // each way has three
-      race.look_ahead(1e5, 1e5, false);
+      race.look_ahead(outlook(1e6), 1e5, false);
       CHECK(race.running());
       CHECK(race.fused() == (turn % 2 == 1));
       run_steps(race, 17, race.fused() ? fused_us : 100);
     }
-    race.look_ahead(1e5, 1e5, false);
+    race.look_ahead(outlook(1e6), 1e5, false);
     CHECK(!race.running());
     CHECK(race.fused() == (fused_us < 100));
   }

@@ -74,8 +74,8 @@ struct SolverOptions {
   Precision precision = Precision::f64;
   Choosing choosing = Choosing::when_pays;
   Steps steps = Steps::faster;
-  // Where `fixed_format` says so: this one from the start, and no other. Out of memory for it is no
-  // failure: CSR is used.
+  // Where `fixed_format` says so: this one from the start, and no other. Where it has no memory, or
+  // its kernels fail, CSR is used.
   bool fixed_format = false;
   SparseFormat format = SparseFormat::csr;
   // Of the matrix on the device in one format; CSR, which must be there, is not limited.
