@@ -70,7 +70,7 @@ std::vector<Played> play_some(std::uint64_t first, std::uint64_t count, const Wo
           std::fflush(stream);
           alarm(60);
           const World world(seed, limits);
-          const auto events = draw_events(seed, world.shapes(), world.count(), choice);
+          const auto events = draw_events(world, choice);
           Simulation simulation(world, events, false);
           tell(stream, simulation.run());
           std::fprintf(stream, "LIVES %d\n", simulation.lives());

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tests/lives/draw.hpp"
+#include "tests/lives/journals.hpp"
 #include "tests/lives/simulation.hpp"
 
 namespace idletune::lives {
@@ -65,6 +66,7 @@ void Simulation::begin_life(const test::Files& files) {
   parts.gpu_load = [this] { return busy_ ? 0.95 : 0.1; };
   process_ = std::make_unique<Process>(parts);
   process_->start();
+  if (world_.solves) solving_.begin_life(World::version_of(reference_.driver()), process_->notes());
   told_->begin(*process_);
   check_models();
   if (process_->storage_ok() || page_.empty()) told_again_.clear();
@@ -113,6 +115,7 @@ void Simulation::die(Death death) {
   if (!process_->worker_rests())  // what the last look withdrew waits for what was being written
     for (const journal::Dangers::OpenTrial& open : open_trials_in(files_))
       ending_.between.insert(world_.index_of(open.trial.configuration));
+  if (world_.solves) solving_.died(death == Death::clean, ending_.faults || !ending_.storage_ok);
   if (death == Death::clean) return;
   forgive_uncharged();
   disk_->fault = {0, UINT64_MAX, StatusCode::internal, false};  // nothing happens any more
@@ -128,6 +131,7 @@ void Simulation::end_process(bool in_order) {
   if (alive()) death_ = Death::kill;
   if (!in_order) disk_->fault = {0, UINT64_MAX, StatusCode::internal, false};
   time_->drain();
+  solving_.end_process();
   process_.reset();
   time_->drain();
 }
@@ -195,6 +199,7 @@ void Simulation::check_start(const Ending& ending, const Verdicts& verdicts, boo
   for (const int c : verdicts.stale)
     if (now.suspect.count(c)) reference_.of(c).deaths = std::max(1, reference_.of(c).deaths);
   const bool reliable = ending.storage_ok && !ending.faults;
+  if (world_.solves) solving_.check_start(reliable);
   if (has_acknowledged_before_ && reliable)
     promises_.nothing_is_lost(ending, acknowledged_, dying_, now, same_driver);
   if (flushed_ && reliable) promises_.flushed_is_kept(ending, *flushed_, now);

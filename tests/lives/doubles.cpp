@@ -4,18 +4,13 @@
 
 #include "agent/host/lab/replayed_trials.hpp"
 #include "tests/lives/draw.hpp"
+#include "tests/lives/journals.hpp"
 #include "tests/lives/simulation.hpp"
 
 namespace idletune::lives {
 
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
-
-namespace {
-
-double in_seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
-
-}  // namespace
 
 // --- the runner ---
 
@@ -409,6 +404,7 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
     bill->odd = bill->odd || (runs == Runs::adopted && slow_launch);
     if (blind && runs == Runs::adopted) bill->forgiven += std::max(0.0, believed);
     if (actual <= standard) continue;
+    if (runs == Runs::by_class) bill->classes += actual - standard;
     if (unseen) {
       bill->forgiven += actual - standard;
     } else {
@@ -488,12 +484,16 @@ std::size_t Simulation::unsynced_bytes() const {
 
 // Whether a record of what is about to run is on the medium.
 bool Simulation::announced_on_medium(int c, int s) const {
-  const std::size_t unsynced = unsynced_bytes();
-  if (unsynced == 0) return true;
+  if (unsynced_bytes() == 0) return true;
+  const Bytes journal = journal_on_medium();
+  return journal.empty() || process_->announced_in(journal, c, s);
+}
+
+Bytes Simulation::journal_on_medium() const {
   const auto entry = disk_->folder.find("journal");
-  if (entry == disk_->folder.end()) return true;
+  if (entry == disk_->folder.end()) return {};
   const test::Content& file = disk_->inodes.at(entry->second);
-  return process_->announced_in({file.data(), file.size() - std::min(unsynced, file.size())}, c, s);
+  return {file.data(), file.size() - std::min(unsynced_bytes(), file.size())};
 }
 
 }  // namespace idletune::lives

@@ -23,7 +23,8 @@ constexpr KindTraits kKinds[] = {
     {"kill_at_write", 1}, {"power_cut", 1},     {"cut_at_stage", 2},  {"cut_at_write", 2},
     {"pause", 3},         {"wall_clock", 1},    {"next_driver", 1},   {"quirk", 1},
     {"in_place", 1},      {"constants", 2},     {"queue", 2},         {"device_lost", 1},
-    {"untimed", 2},       {"frames", 4},        {"capture", 3}};
+    {"untimed", 2},       {"frames", 4},        {"capture", 3},       {"solve", 6},
+    {"multiply", 4},      {"new_solver", 2},    {"bad_product", 1}};
 static_assert(sizeof kKinds / sizeof kKinds[0] == static_cast<std::size_t>(Kind::count));
 
 // A number below `bound`.
@@ -50,6 +51,10 @@ Event drawn(Kind kind, std::uint64_t h, int shapes, int configurations) {
     case Kind::bad_launch: return {kind, shape, 0};
     case Kind::expect: return {kind, shape, below(y, 100000)};
     case Kind::capture: return {kind, shape, below(y, 3)};
+    case Kind::solve: return {kind, below(x, 6), one_of(y, {1, 3, 20})};
+    case Kind::multiply: return {kind, below(x, 6), one_of(y, {1, 30, 1000})};
+    case Kind::new_solver: return {kind, below(x, 6), 0};
+    case Kind::bad_product: return {kind, 1 + below(y, 400), 0};
     case Kind::model:
       return {kind, x % 5 == 0 ? 0 : 1 + below(x / 5, configurations - 1),
               below(y, configurations)};
@@ -85,19 +90,20 @@ Event drawn(Kind kind, std::uint64_t h, int shapes, int configurations) {
 const char* name_of(Kind kind) { return kKinds[static_cast<int>(kind)].name; }
 
 // Swarm testing: each run leaves a third of the kinds out, so that the others get deep.
-std::vector<Event> draw_events(std::uint64_t seed, int shapes, int configurations,
-                               const EventChoice& choice) {
+std::vector<Event> draw_events(const World& world, const EventChoice& choice) {
+  const std::uint64_t seed = world.seed;
   std::vector<Kind> bag;
   for (int k = 0; k < static_cast<int>(Kind::count); ++k) {
     const std::string name = std::string(",") + kKinds[k].name + ",";
     if (("," + choice.without + ",").find(name) != std::string::npos) continue;
+    if (k >= static_cast<int>(Kind::solve) && !world.solves) continue;
     if (k >= 3 && mix(seed, 77, static_cast<std::uint64_t>(k)) % 3 == 0) continue;
     bag.insert(bag.end(), static_cast<std::size_t>(kKinds[k].weight), static_cast<Kind>(k));
   }
   std::vector<Event> events;
   for (std::size_t i = 0; i < choice.count; ++i) {
     const std::uint64_t h = mix(seed, 78, i);
-    events.push_back(drawn(bag[h % bag.size()], h, shapes, configurations));
+    events.push_back(drawn(bag[h % bag.size()], h, world.shapes(), world.count()));
   }
   return events;
 }

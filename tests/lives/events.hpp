@@ -7,6 +7,8 @@
 
 namespace idletune::lives {
 
+struct World;
+
 enum class Kind : std::uint8_t {
   launch,      // shape, times
   gap,         // microseconds
@@ -48,6 +50,10 @@ enum class Kind : std::uint8_t {
   untimed,      // the next n launches tell no times
   frames,       // shape, times: ten launches, and a millisecond of idle time
   capture,      // shape, which data: lent from now on
+  solve,        // solver, times: linear systems
+  multiply,     // solver, times: products
+  new_solver,   // solver: the next one begins anew
+  bad_product,  // the n-th product from now on ends with an error
   count
 };
 const char* name_of(Kind kind);
@@ -62,8 +68,7 @@ struct EventChoice {
   std::size_t count = 120;
 };
 
-std::vector<Event> draw_events(std::uint64_t seed, int shapes, int configurations,
-                               const EventChoice& choice);
+std::vector<Event> draw_events(const World& world, const EventChoice& choice);
 // "launch(0,300) gap(200)": what --play reads.
 std::string to_text(const std::vector<Event>& events);
 bool from_text(const std::string& text, std::vector<Event>& events);

@@ -1,12 +1,27 @@
-// What journals say that lie in files.
+#include "tests/lives/journals.hpp"
+
 #include <algorithm>
 
 #include "agent/journal/codec.hpp"
 #include "agent/journal/journal.hpp"
 #include "agent/journal/summary.hpp"
-#include "tests/lives/process.hpp"
 
 namespace idletune::lives {
+
+const journal::State& JournalReader::read(Bytes journal) {
+  const auto header = journal::read_file_header(journal);
+  if (!header.ok() || generation_ != header->generation || read_ > journal.size()) {
+    generation_ = header.ok() ? header->generation : 0;
+    read_ = journal::kFileHeaderBytes;
+    state_ = journal::State();
+  }
+  if (!header.ok()) return state_;
+  journal::RecordReader reader(journal, generation_, read_);
+  for (journal::RecordView record; reader.next(record);)
+    (void)state_.apply(record.type, record.version, record.payload);
+  read_ = reader.offset();
+  return state_;
+}
 
 std::vector<Configuration> announced_at_end_of(const test::Files& files, std::size_t bytes) {
   std::vector<Configuration> all;

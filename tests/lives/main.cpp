@@ -225,7 +225,7 @@ class Program {
   std::vector<Event> events_of(const World& world) const {
     std::vector<Event> events;
     if (options_.sequence.empty())
-      events = draw_events(world.seed, world.shapes(), world.count(), options_.events);
+      events = draw_events(world, options_.events);
     else if (!from_text(options_.sequence, events))
       std::fprintf(stderr, "no sequence of events: %s\n", options_.sequence.c_str());
     return events;

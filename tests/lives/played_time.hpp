@@ -13,6 +13,8 @@ namespace idletune::lives {
 
 class PlayedThread;
 
+inline double in_seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
+
 class PlayedTime final : public MonotonicClock {
  public:
   PlayedTime();

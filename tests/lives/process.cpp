@@ -12,6 +12,7 @@
 #include "agent/tuning/background_loop.hpp"
 #include "models/package/captured_arguments.hpp"
 #include "models/package/kernel_package.hpp"
+#include "tests/lives/journals.hpp"
 #include "tests/lives/played_parts.hpp"
 
 namespace idletune::lives {
@@ -57,12 +58,7 @@ struct Process::Inside {
     void* const second = captures ? &indices : &weights[weight];
     return {Argument(static_cast<void*>(&buffers[static_cast<std::size_t>(s)])), Argument(second)};
   }
-  // What of the journal is on the medium, as far as it was read.
-  struct Medium {
-    std::uint64_t generation = 0;
-    std::size_t read = 0;
-    journal::State state;
-  } medium;
+  JournalReader medium;  // what of the journal is on it
   // Digests of all trials, made once.
   std::vector<journal::TrialKey> keys;
   int shapes = 0;
@@ -234,6 +230,8 @@ Status Process::reject_model() { return inside_->agent->models().reject("chance"
 void Process::allow_in_place(bool allowed) {
   inside_->agent->allow_in_place(*inside_->kernel, {allowed, 0.05});
 }
+
+std::unique_ptr<Notes> Process::notes() { return detail::open_notes(*inside_->agent); }
 
 // --- what its agent says ---
 
@@ -458,18 +456,13 @@ bool Process::announced_beside(int s) const {
   return false;
 }
 
-// What was read before is not read again.
+std::string Process::noted_in(Bytes journal, std::uint64_t digest) const {
+  const auto name = inside_->medium.read(journal).name(journal::NameKind::note, digest);
+  return name ? name->text : "";
+}
+
 bool Process::announced_in(Bytes journal, int c, int s) const {
-  const auto header = journal::read_file_header(journal);
-  if (!header.ok()) return false;
-  Inside::Medium& medium = inside_->medium;
-  if (medium.generation != header->generation || medium.read > journal.size())
-    medium = {header->generation, journal::kFileHeaderBytes, journal::State()};
-  journal::RecordReader reader(journal, header->generation, medium.read);
-  for (journal::RecordView record; reader.next(record);)
-    (void)medium.state.apply(record.type, record.version, record.payload);
-  medium.read = reader.offset();
-  for (const auto& open : medium.state.dangers().open_trials()) {
+  for (const auto& open : inside_->medium.read(journal).dangers().open_trials()) {
     if (open.trial.configuration == world_.configuration(c) &&
         (s < 0 || open.trial.shape == world_.shape(s)))
       return true;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <idletune/agent.hpp>
+#include <idletune/notes.hpp>
 #include <idletune/tuner.hpp>
 
 #include "agent/journal/state.hpp"
@@ -93,6 +94,7 @@ class Process {
   Status confirm_model();
   Status reject_model();
   void allow_in_place(bool allowed);
+  std::unique_ptr<Notes> notes();
 
   // What its agent says.
   Snapshot snapshot() const;
@@ -132,8 +134,9 @@ class Process {
   std::set<int> announced(bool in_helper_only = false) const;
   std::set<int> announced_in_helper() const { return announced(true); }
   bool announced_beside(int s) const;  // in the helper, at another shape
-  // The same of what lies in a journal.
+  // The same of what lies in a journal, and what is noted there.
   bool announced_in(Bytes journal, int c, int s) const;
+  std::string noted_in(Bytes journal, std::uint64_t digest) const;
   // Visits what was checked twice and right under this driver: configuration and shape.
   void for_each_passed(const std::function<void(int, int)>& visit) const;
   // Slots that are held for nothing: a word on each.
@@ -145,10 +148,5 @@ class Process {
   const World& world_;
   std::unique_ptr<Inside> inside_;
 };
-
-// Who was announced before the last bytes of the journal among those files, or in them.
-std::vector<Configuration> announced_at_end_of(const test::Files& files, std::size_t bytes);
-// Who is announced in the journal among those files, for people.
-std::vector<journal::Dangers::OpenTrial> open_trials_in(const test::Files& files);
 
 }  // namespace idletune::lives

@@ -7,8 +7,6 @@
 namespace idletune::lives {
 namespace {
 
-double seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
-
 std::string beside(double is, double other, const char* text) {
   return std::to_string(is) + " s" + text + std::to_string(other) + " s";
 }
@@ -202,7 +200,8 @@ void Promises::account_is_true(const Bill& bill, const Bill& life, const Snapsho
   // What was lost by waiting for stages is charged, and takes nothing from what was saved.
   const double saved = std::max({0.0, bill.standard - bill.actual, bill.saved});
   const double bound = 0.02 * bill.standard + saved + 1.02 * bill.longest_stage + 0.001 +
-                       kGranted * bill.longest_launch + 1.02 * bill.captured + 0.021 * bill.frozen;
+                       kGranted * bill.longest_launch + 1.02 * bill.captured + 0.021 * bill.frozen +
+                       1.02 * bill.classes;
   const bool exact = !bill.slowed && !bill.odd && !bill.untimed && world_.profiling;
   if (!bill.slowed && now.charged > bound)
     report_.say("I5:charged-too-much", beside(now.charged, bound, " > "));
@@ -280,9 +279,9 @@ std::string Promises::best_runs(const Process& process, int s) const {
     if (world_.time(c, s) < world_.time(best, s)) best = c;
   }
   // Without times nobody can know that it is slower in production.
-  const double time =
-      seconds(world_.profiling ? world_.launch_time(driver, running, s) : world_.time(running, s));
-  const double best_time = seconds(world_.in_launches(best, s));
+  const double time = in_seconds(world_.profiling ? world_.launch_time(driver, running, s)
+                                                  : world_.time(running, s));
+  const double best_time = in_seconds(world_.in_launches(best, s));
   if (best_time >= 0.9 * time) return std::string();
   const int measured = process.measured(best, s);
   const char* why = process.is_suspect(best) ? "-best-is-suspect"

@@ -40,6 +40,7 @@ struct Bill {
   double forgiven = 0;  // slower ones that nobody could know of yet
   double saved = 0;     // by what was adopted
   double raced = 0;     // of one life, until the last look: lost by racers, beside what runs
+  double classes = 0;   // lost by what ran by class
   double waited = 0;    // likewise: for stages on the device that have ended
   double credited = 0;  // of one life, until the last look: by launches of what has a slot
   std::map<std::string, double> loss;  // by how it ran

@@ -21,6 +21,7 @@ Simulation::Simulation(const World& world, const std::vector<Event>& events, boo
       report_(print),
       reference_(world),
       promises_(world, reference_, report_),
+      solving_(world, report_, solving_parts()),
       time_(std::make_shared<PlayedTime>()),
       in_place_(world.in_place) {
   wall_clock_follows(*time_);
@@ -47,6 +48,23 @@ std::vector<Violation> Simulation::run() {
   return report_.violations();
 }
 
+Solving::Parts Simulation::solving_parts() {
+  Solving::Parts parts;
+  parts.time = [this] { return time_.get(); };
+  parts.alive = [this] { return alive(); };
+  parts.dies = [this] { die(Death::kill); };
+  parts.speed = [this] { return speed_; };
+  parts.keeps = [this] { return !ending_.faults && process_->storage_ok(); };
+  parts.operations = [this] { return disk_->operations.size(); };
+  parts.synced_since = [this](std::size_t operation) {
+    return synced_between(*disk_, operation, disk_->operations.size(), world_.syncs());
+  };
+  parts.on_medium = [this](std::uint64_t digest) {
+    return process_->noted_in(journal_on_medium(), digest);
+  };
+  return parts;
+}
+
 int Simulation::index_of(Values values) const {
   return world_.index_of(Configuration{values.a, values.b});
 }
@@ -69,8 +87,9 @@ void Simulation::step(const Event& event) {
     case Kind::capture: return capture(event.a, event.b);
     case Kind::explain: return process_->explain();
     case Kind::flush:
-      if (process_->flush().ok() && alive()) flushed_ = process_->snapshot();
-      return;
+      if (!process_->flush().ok() || !alive()) return;
+      flushed_ = process_->snapshot();
+      return solving_.flushed();
     case Kind::model:
       if (world_.slots) return models(event);
       model_ = event.a == 0 ? nullptr : world_.model_saying(event.a, event.b);
@@ -80,6 +99,10 @@ void Simulation::step(const Event& event) {
       launch(event.a, 1);
       bad_launch_ = false;
       return;
+    case Kind::solve: return solving_.solve(event.a, event.b);
+    case Kind::multiply: return solving_.multiply(event.a, event.b);
+    case Kind::new_solver: return solving_.begin_anew(event.a);
+    case Kind::bad_product: return solving_.error_after(event.a);
     case Kind::clean_end: return die(Death::clean);
     case Kind::kill: return die(Death::kill);
     case Kind::power_cut: return die(Death::cut);

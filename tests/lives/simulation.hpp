@@ -12,6 +12,7 @@
 #include "tests/lives/process.hpp"
 #include "tests/lives/promises.hpp"
 #include "tests/lives/reference.hpp"
+#include "tests/lives/solving.hpp"
 #include "tests/lives/told.hpp"
 #include "tests/lives/world.hpp"
 
@@ -70,6 +71,7 @@ class Simulation {
   // doubles.
   void make_device();
   void make_disk(const test::Files& files);
+  Solving::Parts solving_parts();
   std::unique_ptr<TrialRunner> make_runner();
   Status compiled(Values values);
   Status warmed_up(Values values, Nanoseconds deadline);
@@ -81,6 +83,7 @@ class Simulation {
   void before_change();
   std::size_t unsynced_bytes() const;
   bool announced_on_medium(int c, int s) const;
+  Bytes journal_on_medium() const;  // without its end that is not
   void announce(const Handed& handed);
   void fly(const TrialRequest& request);
   bool loses_device(const TrialRequest& request);
@@ -126,6 +129,7 @@ class Simulation {
   Report report_;
   Reference reference_;
   Promises promises_;
+  Solving solving_;
   // --- the board ---
   std::shared_ptr<PlayedTime> time_;
   std::shared_ptr<PlayedDevice> device_;

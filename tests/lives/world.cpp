@@ -160,6 +160,7 @@ World::World(std::uint64_t s, const WorldLimits& limits) : seed(s) {
     isolated = false;
     profiling = true;
   }
+  solves = worker && (draw(16) % 3 == 0 || says(limits.force, "solve"));
   const bool alike = !profiling || called || says(limits.force, "alike");
   if (!alike && draw(15) % 3 == 0) colder = 2;
   make_packages(na, nb);

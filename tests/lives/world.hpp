@@ -70,6 +70,7 @@ struct World {
   bool slots = false;     // models are pushed, tried and kept
   bool setups = false;    // some configurations prepare something once, of a constant buffer
   bool captures = false;  // the application may lend data
+  bool solves = false;    // the application solves linear systems as well
   bool called = false;    // calls of the application's own, which tell what no trial does
   AgentOptions options;
   struct Package {

@@ -1,0 +1,446 @@
+#include "tests/lives/solving.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "kernels/krylov/first_runs.hpp"
+#include "kernels/krylov/solve_memory.hpp"
+#include "tests/lives/draw.hpp"
+
+namespace idletune::lives {
+
+using krylov::KernelMark, krylov::ProductKernel, krylov::SparseFormat;
+
+namespace {
+
+constexpr std::size_t kNumberBytes = 8;
+constexpr double kTooSlow = 1.02;
+constexpr Nanoseconds kOther = std::chrono::microseconds(20);  // a kernel that is no product
+constexpr double kAround = 1e-3;  // seconds of a solve beside its iterations
+
+std::uint64_t number_of(const ProductKernel& kernel) {
+  return mix(static_cast<std::uint64_t>(kernel.format),
+             static_cast<std::uint64_t>(kernel.variant.kind),
+             static_cast<std::uint64_t>(kernel.variant.work_group),
+             static_cast<std::uint64_t>(kernel.variant.fused));
+}
+
+// Symmetric positive definite: a chain, a cycle with chords, or a star; DIA suits the first one, ELL
+// the second.
+krylov::SparseMatrix matrix_of(std::int32_t rows, int kind) {
+  krylov::SparseMatrix matrix;
+  matrix.pattern.rows = matrix.pattern.columns = rows;
+  const auto entry = [&](std::int32_t i, std::int32_t j) -> double {
+    if (i == j) return kind == 2 ? 4 + rows : 2.05 + kind;
+    if (kind == 1) return (i + j) % rows == 1 || (i + j) % rows == 7 ? -0.5 : 0;
+    return std::abs(i - j) == 1 || (kind == 2 && (i == 0 || j == 0)) ? -1 : 0;
+  };
+  for (std::int32_t i = 0; i < rows; ++i) {
+    for (std::int32_t j = 0; j < rows; ++j) {
+      if (entry(i, j) == 0) continue;
+      matrix.pattern.column.push_back(j);
+      matrix.values.push_back(entry(i, j));
+    }
+    matrix.pattern.row_start.push_back(static_cast<std::int32_t>(matrix.pattern.column.size()));
+  }
+  return matrix;
+}
+
+// How far y is from A x, beside the sum of its terms' magnitudes.
+double error_of(const krylov::SparseMatrix& matrix, const std::vector<double>& x,
+                const std::vector<double>& y) {
+  double most = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    double rest = y[i], magnitude = 0;
+    for (auto k = static_cast<std::size_t>(matrix.pattern.row_start[i]);
+         k < static_cast<std::size_t>(matrix.pattern.row_start[i + 1]); ++k) {
+      const double term = matrix.values[k] * x[static_cast<std::size_t>(matrix.pattern.column[k])];
+      rest -= term;
+      magnitude += std::fabs(term);
+    }
+    most = std::isfinite(rest) ? std::max(most, std::fabs(rest) / magnitude) : HUGE_VAL;
+  }
+  return most;
+}
+
+}  // namespace
+
+// The agent's notes: what is noted is seen, and waiting takes played time.
+class Solving::WatchedNotes final : public Notes {
+ public:
+  WatchedNotes(Solving& solving, std::unique_ptr<Notes> notes)
+      : solving_(solving), notes_(std::move(notes)) {}
+  std::string noted(std::uint64_t digest) const override { return notes_->noted(digest); }
+  void note(std::uint64_t digest, const std::string& text) override {
+    if (solving_.parts_.alive()) solving_.noted(digest, notes_->noted(digest), text);
+    notes_->note(digest, text);
+  }
+  bool synced(Nanoseconds wait) override {
+    constexpr Nanoseconds kBetweenLooks = std::chrono::milliseconds(1);
+    if (wait.count() > 0) solving_.waits();
+    for (; !notes_->synced(Nanoseconds{0}); wait -= kBetweenLooks) {
+      if (wait.count() <= 0) return false;
+      solving_.parts_.time()->pass(kBetweenLooks);
+      solving_.waited_ += kBetweenLooks;
+    }
+    return true;
+  }
+
+ private:
+  Solving& solving_;
+  const std::unique_ptr<Notes> notes_;
+};
+
+// What a call takes, but for waiting until the medium answers.
+class Solving::Account {
+ public:
+  explicit Account(const Solving& solving)
+      : solving_(solving), begin_(solving.parts_.time()->now() - solving.waited_) {}
+  double seconds() const {
+    return in_seconds(solving_.parts_.time()->now() - solving_.waited_ - begin_);
+  }
+
+ private:
+  const Solving& solving_;
+  const Nanoseconds begin_;
+};
+
+Solving::Solving(const World& world, Report& report, Parts parts)
+    : world_(world), report_(report), parts_(std::move(parts)) {
+  make_structures();
+}
+
+Solving::~Solving() = default;
+
+void Solving::make_structures() {
+  constexpr std::int64_t kMicroseconds[] = {30, 200, 3000, 20000};
+  for (int s = 0; s < kStructures; ++s) {
+    const std::uint64_t draw = mix(world_.seed, 200, static_cast<std::uint64_t>(s));
+    Structure structure;
+    structure.matrix = matrix_of(33 + static_cast<std::int32_t>(draw % 64), s);
+    structure.csr = std::chrono::microseconds(kMicroseconds[draw / 64 % 4]);
+    structures_.push_back(std::move(structure));
+  }
+}
+
+SolverScript Solving::script() {
+  SolverScript script;
+  script.on_compile = [this](const ProductKernel& kernel) { return compiled(kernel); };
+  script.on_product = [this](const ProductKernel& kernel, Span<double> y) {
+    return ran(kernel, y);
+  };
+  script.on_other = [this] { parts_.time()->pass(kOther); };
+  script.on_copy = [this](std::size_t bytes) {
+    parts_.time()->pass(Nanoseconds(2000 + static_cast<std::int64_t>(bytes / 8)));
+  };
+  script.now = [this] { return parts_.time()->now(); };
+  return script;
+}
+
+ProductNature Solving::nature(const ProductKernel& kernel) const {
+  if (krylov::is_default(kernel) || world_.friendly) return ProductNature::good;
+  const std::uint64_t of_format = mix(world_.seed, 201, static_cast<std::uint64_t>(kernel.format));
+  if (kernel.format != SparseFormat::csr && of_format % 12 == 0) return ProductNature::wrong;
+  const std::uint64_t number = number_of(kernel);
+  const bool changes = mix(world_.seed, 202, number) % 4 == 0;
+  const std::uint64_t h =
+      mix(world_.seed, 203, number, changes ? static_cast<std::uint64_t>(version_) : 0);
+  if (h % 100 < 70) return ProductNature::good;
+  return static_cast<ProductNature>(1 + h / 128 % 8);
+}
+
+Nanoseconds Solving::time_of(const ProductKernel& kernel) const {
+  const Structure& structure = structure_of(current_);
+  const std::uint64_t draw = mix(world_.seed, 204, number_of(kernel));
+  const double ratio = krylov::is_default(kernel) ? 1 : 0.3 + 2 * unit(draw) * unit(draw + 1);
+  return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(structure.csr.count()) * ratio));
+}
+
+// --- how lives begin and end ---
+
+void Solving::begin_life(int version, std::unique_ptr<Notes> notes) {
+  solved_version_ = std::exchange(version_, version);
+  ++life_;
+  krylov::begin_process();
+  device_ = std::make_unique<SolverDevice>(std::to_string(version + 1), script());
+  queue_ = std::make_unique<SolverQueue>(*device_);
+  notes_ = std::make_unique<WatchedNotes>(*this, std::move(notes));
+}
+
+// What was being noted is on record in some way, or not at all.
+void Solving::died(bool clean, bool faults) {
+  ended_cleanly_ = clean;
+  auto& harm = harm_[version_];
+  for (auto each = harm.begin(); each != harm.end();) {
+    Harm& of = each->second;
+    of.kept = of.kept || clean || parts_.synced_since(of.operation);
+    each = of.kept && !faults ? std::next(each) : harm.erase(each);
+  }
+  for (const std::string& kernel : announced_) {
+    const auto closed = closed_.find(kernel);
+    const bool open = running_.count(kernel) > 0 ||
+                      (closed != closed_.end() && !parts_.synced_since(closed->second));
+    if (faults || (open && !clean)) exposed_[version_].insert(kernel);
+  }
+  expected_ = flushed_;
+}
+
+void Solving::end_process() {
+  solvers_.clear();
+  if (ended_cleanly_) {
+    for (auto& [digest, texts] : expected_) texts = {notes_->noted(digest)};
+  }
+  notes_.reset();
+  begun_.clear(), right_.clear(), announced_.clear(), running_.clear(), closed_.clear();
+}
+
+void Solving::check_start(bool reliable) {
+  const auto marks =
+      krylov::marks_in(notes_->noted(krylov::device_digest(device_->info(), kNumberBytes)));
+  for (const auto& [kernel, mark] : marks.all()) {
+    const std::string name = krylov::name_of(kernel);
+    auto& accused = accused_[version_];
+    const bool just = harm_[version_].count(name) > 0 || exposed_[version_].count(name) > 0;
+    if (just) accused.insert(name);
+    if (accused.count(name) == 0) say("I3:product-kernel-accused-wrongly", name);
+  }
+  if (reliable && ended_cleanly_)
+    remembered_[solved_version_].insert(solved_.begin(), solved_.end());
+  solved_.clear();
+  for (const auto& [digest, texts] : expected_) {
+    if (!reliable) break;
+    const std::string is = notes_->noted(digest);
+    if (std::find(texts.begin(), texts.end(), is) == texts.end())
+      say("I4:note-is-lost", "'" + texts.front() + "', but '" + is + "'");
+  }
+  flushed_.clear();
+}
+
+void Solving::flushed() {
+  for (auto& [digest, texts] : flushed_) texts = {notes_->noted(digest)};
+  remembered_[version_].insert(solved_.begin(), solved_.end());
+}
+
+// --- the kernels ---
+
+Status Solving::compiled(const ProductKernel& kernel) {
+  constexpr std::int64_t kMicroseconds[] = {100, 2000, 20000};
+  if (!parts_.alive()) return {};
+  const Nanoseconds time = std::chrono::microseconds(kMicroseconds[mix(world_.seed, 205) % 3]);
+  parts_.time()->pass(time);
+  if (nature(kernel) == ProductNature::refused) return {StatusCode::compile_error, "refused"};
+  return {};
+}
+
+Status Solving::ran(const ProductKernel& kernel, Span<double> y) {
+  if (!parts_.alive()) return {};
+  check_run(kernel, krylov::name_of(kernel));
+  if (runs_to_error_ > 0 && --runs_to_error_ == 0) {
+    failed_ = true;
+    if (!is_right(kernel)) harmed(kernel, "error");
+    return {StatusCode::device_error, "nobody's fault"};
+  }
+  const bool here = mix(world_.seed, 206, number_of(kernel)) % kStructures ==
+                    static_cast<std::uint64_t>(current_ % kStructures);
+  switch (nature(kernel)) {
+    case ProductNature::crash_here:
+      if (!here) break;
+      [[fallthrough]];
+    case ProductNature::crash: harmed(kernel, "crash"); return parts_.dies(), Status();
+    case ProductNature::hang:
+      harmed(kernel, "hang");
+      parts_.time()->pass(std::chrono::seconds(5));
+      if (parts_.alive()) parts_.dies();
+      return {};
+    case ProductNature::fails:
+      harmed(kernel, "error");
+      return {StatusCode::device_error, "the kernel failed"};
+    case ProductNature::wrong_here:
+      if (!here) break;
+      [[fallthrough]];
+    case ProductNature::wrong:
+      harmed(kernel, "wrong");
+      for (double& number : y) number = 2 * number + 1;
+      break;
+    case ProductNature::wrong_row:
+      harmed(kernel, "wrong");
+      y[number_of(kernel) % y.size()] = counter_ % 2 == 0
+                                            ? std::numeric_limits<double>::quiet_NaN()
+                                            : 1e3 + 2 * y[number_of(kernel) % y.size()];
+      break;
+    default: break;
+  }
+  const double noise = 0.99 + 0.02 * unit(mix(world_.seed, 207, counter_++));
+  const double time = in_seconds(time_of(kernel)) * noise * parts_.speed();
+  Running& running = solvers_[current_];
+  running.slowed = running.slowed || parts_.speed() != 1;
+  parts_.time()->pass(Nanoseconds(static_cast<std::int64_t>(time * 1e9)));
+  if (harm_[version_].count(krylov::name_of(kernel)) == 0)
+    right_.insert({current_, krylov::name_of(kernel)});
+  return {};
+}
+
+bool Solving::is_right(const ProductKernel& kernel) const {
+  return krylov::is_default(kernel) || right_.count({current_, krylov::name_of(kernel)}) > 0;
+}
+
+void Solving::check_run(const ProductKernel& kernel, const std::string& name) {
+  const auto harm = harm_[version_].find(name);
+  if (harm != harm_[version_].end() && !is_right(kernel))
+    say("I2:product-kernel-runs-again-after-" + harm->second.as, name);
+  const bool first = begun_.insert({current_ % kStructures, name}).second;
+  if (!first || krylov::is_default(kernel) || !parts_.keeps()) return;
+  const std::uint64_t digest = krylov::device_digest(device_->info(), kNumberBytes);
+  if (parts_.on_medium(digest).find(" " + name + "=running") == std::string::npos)
+    say("I9:product-kernel-not-announced", name);
+}
+
+void Solving::harmed(const ProductKernel& kernel, const char* as) {
+  const std::string name = krylov::name_of(kernel);
+  harm_[version_].insert({name, {running_.count(name) > 0, parts_.operations(), as}});
+}
+
+void Solving::noted(std::uint64_t digest, const std::string& before, const std::string& text) {
+  auto& texts = flushed_[digest];
+  if (texts.empty()) texts.push_back(before);
+  texts.push_back(text);
+  if (digest != krylov::device_digest(device_->info(), kNumberBytes)) return;
+  std::set<std::string> now;
+  const krylov::KernelMarks marks = krylov::marks_in(text);
+  for (const auto& [kernel, mark] : marks.all())
+    if (mark == KernelMark::running) now.insert(krylov::name_of(kernel));
+  for (const std::string& name : running_)
+    if (now.count(name) == 0) closed_[name] = parts_.operations();
+  announced_.insert(now.begin(), now.end());
+  running_ = std::move(now);
+}
+
+// --- what the application does ---
+
+Solving::Running* Solving::solver_of(int s) {
+  current_ = s;
+  Running& running = solvers_[s];
+  if (running.solver) return &running;
+  const std::uint64_t draw =
+      mix(world_.seed, 208, static_cast<std::uint64_t>(s), static_cast<std::uint64_t>(life_));
+  krylov::SolverOptions& options = running.options;
+  options.own_thread = false;
+  options.notes = notes_.get();
+  options.choosing = draw % 20 == 0   ? krylov::Choosing::none
+                     : draw % 20 < 10 ? krylov::Choosing::always
+                                      : krylov::Choosing::when_pays;
+  options.steps = draw / 32 % 2 == 0 ? krylov::Steps::apart : krylov::Steps::faster;
+  if (draw / 64 % 4 == 0) options.format_limit_bytes = 4000;
+  options.fixed_format = draw / 256 % 6 == 0;
+  if (options.fixed_format) options.format = static_cast<SparseFormat>(draw / 2048 % 6);
+  running.is_known = remembered_[version_].count(s % kStructures) > 0 && parts_.keeps();
+  auto solver = krylov::Solver::make(*device_, *queue_, structure_of(s).matrix, options);
+  if (!parts_.alive()) return nullptr;
+  if (!works("make", solver.status())) return solvers_.erase(s), nullptr;
+  running.solver.emplace(std::move(*solver));
+  return &running;
+}
+
+std::vector<double> Solving::numbers(std::size_t count) {
+  std::vector<double> numbers(count);
+  for (double& number : numbers) {
+    const double drawn = unit(mix(world_.seed, 209, counter_++));
+    number = drawn < 0.5 ? drawn - 1 : drawn;
+  }
+  return numbers;
+}
+
+// But for errors of the device that are nobody's fault.
+bool Solving::works(const char* what, const Status& status) {
+  if (!status.ok() && !std::exchange(failed_, false))
+    say(std::string("I14:") + what + "-fails", status.message());
+  return status.ok();
+}
+
+void Solving::solve(int s, int times) {
+  krylov::SparseMatrix& matrix = structure_of(s).matrix;
+  for (int i = 0; i < times && parts_.alive(); ++i) {
+    Running* const running = solver_of(s);
+    if (running == nullptr) return;
+    if (const std::uint64_t draw = mix(world_.seed, 211, counter_++); draw % 4 == 0) {
+      for (double& value : matrix.values) value *= draw % 8 == 0 ? 3.0 : 0.3;
+    }
+    if (!works("values", running->solver->set_values(matrix.values))) return;
+    const std::vector<double> b = numbers(static_cast<std::size_t>(matrix.pattern.rows));
+    std::vector<double> x(b.size());
+    krylov::SolveOptions options;
+    options.solves_to_come = times - 1 - i;
+    if (mix(world_.seed, 210, counter_++) % 2 == 0)
+      options.preconditioner = krylov::Preconditioner::jacobi;
+    const Account account(*this);
+    const auto report = running->solver->solve(b, x, options);
+    if (!parts_.alive()) return;
+    if (!works("solve", report.status())) {
+      if (x != std::vector<double>(x.size())) say("I14:failed-solve-changes-x", "");
+      return rests(*running, true);
+    }
+    if (report->ended != krylov::Ended::converged)
+      return say("I14:solve-does-not-converge", report->reason);
+    if (running->is_known && report->memory.find("the last solve took") != 0)
+      say("I4:solve-is-forgotten", report->memory);
+    solved_.insert(s % kStructures);
+    if (!(error_of(matrix, x, b) < 1e-6)) say("I1:solution-is-wrong", std::to_string(s));
+    const bool jacobi = options.preconditioner == krylov::Preconditioner::jacobi;
+    paid(*running, account.seconds(), report->iterations, jacobi ? 7 : 5, i + 1 == times);
+    rests(*running, true);
+  }
+}
+
+void Solving::multiply(int s, int times) {
+  const krylov::SparseMatrix& matrix = structure_of(s).matrix;
+  for (int i = 0; i < times && parts_.alive(); ++i) {
+    Running* const running = solver_of(s);
+    if (running == nullptr) return;
+    const std::vector<double> x = numbers(static_cast<std::size_t>(matrix.pattern.rows));
+    std::vector<double> y(x.size());
+    if (!works("values", running->solver->set_values(matrix.values))) return;
+    const Account account(*this);
+    running->products_follow = i + 1 < times;
+    const Status status = running->solver->multiply(x, y, times - 1 - i);
+    if (!parts_.alive()) return;
+    if (!works("product", status)) return rests(*running, true);
+    if (!(error_of(matrix, x, y) < 1e-12))
+      say("I1:product-is-wrong", krylov::sparse_format_name(running->solver->chosen().format));
+    paid(*running, account.seconds(), 1, 0, i + 1 == times);
+    rests(*running, i + 1 == times);
+  }
+}
+
+// So many products were due, each with so many other kernels where steps are apart.
+void Solving::paid(Running& running, double seconds, std::uint32_t products, int others,
+                   bool last) {
+  const double csr = in_seconds(structure_of(current_).csr);
+  running.spent += seconds;
+  running.standard += kAround + products * (csr + others * in_seconds(kOther));
+  const krylov::SolverOptions& options = running.options;
+  if (!last || options.choosing != krylov::Choosing::when_pays || running.slowed ||
+      options.fixed_format || running.spent <= kTooSlow * running.standard)
+    return;
+  say("I6:solver-slower", std::to_string(running.spent / running.standard));
+}
+
+// What waits for the medium when nothing is under way would be accused of whatever happens.
+void Solving::rests(const Running& running, bool nothing_follows) {
+  if (!nothing_follows || running_.empty()) return;
+  for (const auto& [s, other] : solvers_)
+    if (&other != &running && other.products_follow) return;
+  say("I3:product-kernel-rests-announced", *running_.begin());
+}
+
+// Who has another kernel goes on with that meanwhile.
+void Solving::waits() {
+  const auto running = solvers_.find(current_);
+  if (running == solvers_.end() || !running->second.solver || !parts_.alive()) return;
+  const bool always = running->second.options.choosing == krylov::Choosing::always;
+  if (always || running->second.solver->csr_us() == 0) return;
+  say("I10:solver-waits-for-the-medium", "");
+}
+
+}  // namespace idletune::lives
