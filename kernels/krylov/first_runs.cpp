@@ -29,10 +29,17 @@ struct Runs {
     all.push_back({key, structure, kernel});
     return all.back();
   }
-  bool running(std::uint64_t key, const ProductKernel& kernel) const {
+  template <class Test>
+  bool any(std::uint64_t key, const ProductKernel& kernel, const Test& test) const {
     return std::any_of(all.begin(), all.end(), [&](const Run& each) {
-      return each.key == key && each.running > 0 && same(each.kernel, kernel);
+      return each.key == key && same(each.kernel, kernel) && test(each);
     });
+  }
+  bool running(std::uint64_t key, const ProductKernel& kernel) const {
+    return any(key, kernel, [](const Run& each) { return each.running > 0; });
+  }
+  bool survived(std::uint64_t key, const ProductKernel& kernel) const {
+    return any(key, kernel, [](const Run& each) { return each.well; });
   }
 };
 
@@ -56,9 +63,24 @@ void FirstRuns::open(Notes* notes, const DeviceInfo& device, std::size_t number_
 void FirstRuns::look() {
   marks_ = marks_in(notes_->noted(key_));
   marks_.bury([&](const ProductKernel& kernel) { return runs().running(key_, kernel); });
+  own_ = marks_in(notes_->noted(~structure_));
+  own_.bury(
+      [&](const ProductKernel& kernel) { return runs().of(key_, structure_, kernel).running > 0; });
 }
 
-void FirstRuns::write() { notes_->note(key_, text_of(marks_)); }
+void FirstRuns::write(bool of_structure) {
+  notes_->note(of_structure ? ~structure_ : key_, text_of(of_structure ? own_ : marks_));
+}
+
+KernelMarks FirstRuns::marks() const {
+  KernelMarks all = marks_;
+  for (const auto& [kernel, mark] : own_.all()) all.put(kernel, mark);
+  return all;
+}
+
+bool FirstRuns::refuses(const ProductKernel& kernel) const {
+  return marks_.refuses(kernel) || own_.refuses(kernel);
+}
 
 FirstRuns::Answer FirstRuns::announce(const ProductKernel& kernel, Nanoseconds wait) {
   if (notes_ == nullptr || is_default(kernel)) return Answer::begin;
@@ -67,14 +89,15 @@ FirstRuns::Answer FirstRuns::announce(const ProductKernel& kernel, Nanoseconds w
   {
     const std::lock_guard<std::mutex> lock(runs().mutex);
     look();
-    refused = marks_.refuses(kernel);
+    refused = refuses(kernel);
     Run& run = runs().of(key_, structure_, kernel);
     if (run.well && !refused) return Answer::begin;
     if (!announced_ && !refused) {
+      announced_here_ = runs().survived(key_, kernel);
       ++run.running;
       announced_ = kernel;
-      marks_.put(kernel, KernelMark::running);
-      write();
+      (announced_here_ ? own_ : marks_).put(kernel, KernelMark::running);
+      write(announced_here_);
     }
   }
   if (refused) return withdraw(), Answer::never;
@@ -95,17 +118,19 @@ void FirstRuns::ended(const ProductKernel& kernel, End how) {
   if (!announced_ && !bad) return;
   const std::lock_guard<std::mutex> lock(runs().mutex);
   look();  // while this one still runs
+  const bool here = announced_ ? announced_here_ : runs().survived(key_, kernel);
+  KernelMarks& marks = here ? own_ : marks_;
   Run& run = runs().of(key_, structure_, kernel);
   run.well = how == End::well;
   if (announced_) --run.running;
   announced_.reset();
   closed_ = true;
   if (bad) {
-    marks_.put(kernel, how == End::wrong ? KernelMark::wrong : KernelMark::died);
-  } else if (!runs().running(key_, kernel) && !marks_.refuses(kernel)) {
-    marks_.erase(kernel);
+    marks.put(kernel, how == End::wrong ? KernelMark::wrong : KernelMark::died);
+  } else if (!runs().running(key_, kernel) && !marks.refuses(kernel)) {
+    marks.erase(kernel);
   }
-  write();
+  write(here);
   if (bad) rest();
 }
 
@@ -124,7 +149,7 @@ void FirstRuns::refresh() {
   if (notes_ == nullptr) return;
   const std::lock_guard<std::mutex> lock(runs().mutex);
   look();
-  if (!marks_.all().empty()) write();
+  if (!marks_.all().empty()) write(false);
 }
 
 }  // namespace idletune::krylov

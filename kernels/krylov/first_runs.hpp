@@ -23,8 +23,8 @@ class FirstRuns {
   // `structure`: its digest. The notes must outlive it.
   void open(Notes* notes, const DeviceInfo& device, std::size_t number_bytes,
             std::uint64_t structure);
-  // As of the last look at the notes.
-  const KernelMarks& marks() const { return marks_; }
+  // For this structure, as of the last look at the notes.
+  KernelMarks marks() const;
 
   enum class Answer : std::uint8_t {
     begin,  // it may run: that it does is on the medium, or was survived before
@@ -48,14 +48,17 @@ class FirstRuns {
 
  private:
   void look();
-  void write();
+  void write(bool of_structure);
+  bool refuses(const ProductKernel& kernel) const;
 
   Notes* notes_ = nullptr;
   std::uint64_t key_ = 0, structure_ = 0;
   KernelMarks marks_;
+  KernelMarks own_;  // the structure's, of kernels that others in this process had survived
   std::optional<ProductKernel> announced_;
-  bool closed_ = false;  // announcements, which the medium may still have open
-  bool stuck_ = false;   // the medium did not answer
+  bool announced_here_ = false;  // among the structure's own
+  bool closed_ = false;          // announcements, which the medium may still have open
+  bool stuck_ = false;           // the medium did not answer
 };
 
 // For played processes: nothing has run yet.

@@ -27,7 +27,7 @@ class Product {
   // What earlier processes found out; before start().
   void open_notes(Notes* notes, std::uint64_t structure);
   void remember(const SolveMemory& memory) { choice_.remember(memory); }
-  const KernelMarks& marks() const { return first_runs_.marks(); }
+  KernelMarks marks() const { return first_runs_.marks(); }
   // No product follows at once.
   void rest() { first_runs_.rest(); }
   void refresh_marks() { first_runs_.refresh(); }

@@ -321,7 +321,8 @@ void Solver::State::finish(HostSystem& system, const SolveOptions& options, Solv
   product_.rest();
   report.memory = memory_.note();
   std::string refused;
-  for (const auto& [kernel, mark] : product_.marks().all()) {
+  const KernelMarks marks = product_.marks();
+  for (const auto& [kernel, mark] : marks.all()) {
     if (mark != KernelMark::running) append(refused, " %", name_of(kernel));
   }
   if (!refused.empty()) append(report.memory, "; not run again here:%", refused);

@@ -180,8 +180,8 @@ void Solving::died(bool clean, bool faults) {
   }
   for (const std::string& kernel : announced_) {
     const auto closed = closed_.find(kernel);
-    const bool open = running_.count(kernel) > 0 ||
-                      (closed != closed_.end() && !parts_.synced_since(closed->second));
+    const bool open =
+        is_running(kernel) || (closed != closed_.end() && !parts_.synced_since(closed->second));
     if (faults || (open && !clean)) exposed_[version_].insert(kernel);
   }
   expected_ = flushed_;
@@ -197,14 +197,14 @@ void Solving::end_process() {
 }
 
 void Solving::check_start(bool reliable) {
-  const auto marks =
-      krylov::marks_in(notes_->noted(krylov::device_digest(device_->info(), kNumberBytes)));
-  for (const auto& [kernel, mark] : marks.all()) {
-    const std::string name = krylov::name_of(kernel);
-    auto& accused = accused_[version_];
-    const bool just = harm_[version_].count(name) > 0 || exposed_[version_].count(name) > 0;
-    if (just) accused.insert(name);
-    if (accused.count(name) == 0) say("I3:product-kernel-accused-wrongly", name);
+  auto& accused = accused_[version_];
+  for (const auto& [name, harm] : harm_[version_]) accused.insert(name.substr(0, name.find('@')));
+  accused.insert(exposed_[version_].begin(), exposed_[version_].end());
+  for (const std::uint64_t digest : digests_[version_]) {
+    const krylov::KernelMarks marks = krylov::marks_in(notes_->noted(digest));
+    for (const auto& [kernel, mark] : marks.all())
+      if (accused.count(krylov::name_of(kernel)) == 0)
+        say("I3:product-kernel-accused-wrongly", krylov::name_of(kernel));
   }
   if (reliable && ended_cleanly_)
     remembered_[solved_version_].insert(solved_.begin(), solved_.end());
@@ -277,7 +277,7 @@ Status Solving::ran(const ProductKernel& kernel, Span<double> y) {
   Running& running = solvers_[current_];
   running.slowed = running.slowed || parts_.speed() != 1;
   parts_.time()->pass(Nanoseconds(static_cast<std::int64_t>(time * 1e9)));
-  if (harm_[version_].count(krylov::name_of(kernel)) == 0)
+  if (harm_of(krylov::name_of(kernel)) == nullptr)
     right_.insert({current_, krylov::name_of(kernel)});
   return {};
 }
@@ -287,34 +287,53 @@ bool Solving::is_right(const ProductKernel& kernel) const {
 }
 
 void Solving::check_run(const ProductKernel& kernel, const std::string& name) {
-  const auto harm = harm_[version_].find(name);
-  if (harm != harm_[version_].end() && !is_right(kernel))
-    say("I2:product-kernel-runs-again-after-" + harm->second.as, name);
+  if (const Harm* const harm = harm_of(name); harm != nullptr && !is_right(kernel))
+    say("I2:product-kernel-runs-again-after-" + harm->as, name);
   const bool first = begun_.insert({current_ % kStructures, name}).second;
   if (!first || krylov::is_default(kernel) || !parts_.keeps()) return;
-  const std::uint64_t digest = krylov::device_digest(device_->info(), kNumberBytes);
-  if (parts_.on_medium(digest).find(" " + name + "=running") == std::string::npos)
-    say("I9:product-kernel-not-announced", name);
+  bool announced = false;
+  for (const std::uint64_t digest : digests_[version_])
+    announced =
+        announced || parts_.on_medium(digest).find(" " + name + "=running") != std::string::npos;
+  if (!announced) say("I9:product-kernel-not-announced", name);
 }
 
+const Solving::Harm* Solving::harm_of(const std::string& name) const {
+  const auto all = harm_.find(version_);
+  if (all == harm_.end()) return nullptr;
+  for (const std::string& known : {name, name + "@" + std::to_string(current_ % kStructures)})
+    if (const auto harm = all->second.find(known); harm != all->second.end()) return &harm->second;
+  return nullptr;
+}
+
+// Where this process has survived it with another structure, that is about this one only.
 void Solving::harmed(const ProductKernel& kernel, const char* as) {
   const std::string name = krylov::name_of(kernel);
-  harm_[version_].insert({name, {running_.count(name) > 0, parts_.operations(), as}});
+  const bool survived = std::any_of(right_.begin(), right_.end(),
+                                    [&](const auto& each) { return each.second == name; });
+  const std::string key = survived ? name + "@" + std::to_string(current_ % kStructures) : name;
+  harm_[version_].insert({key, {is_running(name), parts_.operations(), as}});
+}
+
+bool Solving::is_running(const std::string& name) const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](const auto& each) { return each.second.count(name) > 0; });
 }
 
 void Solving::noted(std::uint64_t digest, const std::string& before, const std::string& text) {
   auto& texts = flushed_[digest];
   if (texts.empty()) texts.push_back(before);
   texts.push_back(text);
-  if (digest != krylov::device_digest(device_->info(), kNumberBytes)) return;
+  if (text.find("products") != 0) return;
+  digests_[version_].insert(digest);
   std::set<std::string> now;
   const krylov::KernelMarks marks = krylov::marks_in(text);
   for (const auto& [kernel, mark] : marks.all())
     if (mark == KernelMark::running) now.insert(krylov::name_of(kernel));
-  for (const std::string& name : running_)
+  for (const std::string& name : running_[digest])
     if (now.count(name) == 0) closed_[name] = parts_.operations();
   announced_.insert(now.begin(), now.end());
-  running_ = std::move(now);
+  running_[digest] = std::move(now);
 }
 
 // --- what the application does ---
@@ -428,10 +447,12 @@ void Solving::paid(Running& running, double seconds, std::uint32_t products, int
 
 // What waits for the medium when nothing is under way would be accused of whatever happens.
 void Solving::rests(const Running& running, bool nothing_follows) {
-  if (!nothing_follows || running_.empty()) return;
+  const auto open = std::find_if(running_.begin(), running_.end(),
+                                 [](const auto& each) { return !each.second.empty(); });
+  if (!nothing_follows || open == running_.end()) return;
   for (const auto& [s, other] : solvers_)
     if (&other != &running && other.products_follow) return;
-  say("I3:product-kernel-rests-announced", *running_.begin());
+  say("I3:product-kernel-rests-announced", *open->second.begin());
 }
 
 // Who has another kernel goes on with that meanwhile.

@@ -94,6 +94,8 @@ class Solving {
   Status compiled(const krylov::ProductKernel& kernel);
   Status ran(const krylov::ProductKernel& kernel, Span<double> y);
   void check_run(const krylov::ProductKernel& kernel, const std::string& name);
+  const Harm* harm_of(const std::string& name) const;
+  bool is_running(const std::string& name) const;
   void harmed(const krylov::ProductKernel& kernel, const char* as);
   bool is_right(const krylov::ProductKernel& kernel) const;  // for this solver, or the default
   void noted(std::uint64_t digest, const std::string& before, const std::string& text);
@@ -114,8 +116,9 @@ class Solving {
   const Parts parts_;
   std::vector<Structure> structures_;
   std::uint64_t counter_ = 0;
-  // Of lives so far, by version of the driver.
+  // Of lives so far, by version of the driver; by kernel, and structure where it is about that only.
   std::map<int, std::map<std::string, Harm>> harm_;
+  std::map<int, std::set<std::uint64_t>> digests_;              // of notes that mark kernels
   std::map<int, std::set<std::string>> exposed_;                // may be on record as running
   std::map<int, std::set<std::string>> accused_;                // for a reason
   std::map<std::uint64_t, std::vector<std::string>> expected_;  // of these one is noted
@@ -131,7 +134,8 @@ class Solving {
   std::set<int> solved_;                         // structures, in solves that ended well
   std::set<std::pair<int, std::string>> begun_;  // with a structure
   std::set<std::pair<int, std::string>> right_;  // by solver: found to be
-  std::set<std::string> announced_, running_;
+  std::set<std::string> announced_;
+  std::map<std::uint64_t, std::set<std::string>> running_;  // by the note that says so
   std::map<std::string, std::size_t> closed_;  // announcements, at which operation of the disk
   std::map<std::uint64_t, std::vector<std::string>> flushed_;  // what was noted then, and since
   int current_ = 0;                                            // the solver
