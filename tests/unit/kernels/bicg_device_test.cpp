@@ -11,24 +11,20 @@ Outputs expected_bicg(const Shape& shape, const Inputs& in) {
   const auto n = static_cast<std::size_t>(shape[1]);
   Outputs out;
   for (std::size_t row = 0; row < m; ++row) {
-    double sum = in.at("q", row);
-    double magnitude = std::fabs(sum);
+    Sum sum;
+    sum.add(in.at("q", row));
     for (std::size_t column = 0; column < n; ++column) {
-      const double term = in.at("a", row * n + column) * in.at("p", column);
-      sum += term;
-      magnitude += std::fabs(term);
+      sum.add(in.at("a", row * n + column) * in.at("p", column));
     }
-    out["q"].add(sum, rounding_bound(static_cast<double>(n), magnitude));
+    out["q"].add(sum, n);
   }
   for (std::size_t column = 0; column < n; ++column) {
-    double sum = in.at("s", column);
-    double magnitude = std::fabs(sum);
+    Sum sum;
+    sum.add(in.at("s", column));
     for (std::size_t row = 0; row < m; ++row) {
-      const double term = in.at("a", row * n + column) * in.at("r", row);
-      sum += term;
-      magnitude += std::fabs(term);
+      sum.add(in.at("a", row * n + column) * in.at("r", row));
     }
-    out["s"].add(sum, rounding_bound(static_cast<double>(m), magnitude));
+    out["s"].add(sum, m);
   }
   return out;
 }

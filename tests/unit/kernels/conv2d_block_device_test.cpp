@@ -12,14 +12,12 @@ Outputs expected_conv2d_block(const Shape& shape, const Inputs& in) {
   Outputs out;
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t column = 0; column < columns; ++column) {
-      double sum = 0;
-      double magnitude = 0;
+      Sum sum;
       for (std::size_t i = 0; i < 9; ++i) {
         const std::size_t from = (row + i / 3) * (columns + 2) + column + i % 3;
-        sum += in.at("filter", i) * in.at("in", from);
-        magnitude += std::fabs(in.at("filter", i) * in.at("in", from));
+        sum.add(in.at("filter", i) * in.at("in", from));
       }
-      out["out"].add(sum, rounding_bound(9, magnitude));
+      out["out"].add(sum, 9);
     }
   }
   return out;

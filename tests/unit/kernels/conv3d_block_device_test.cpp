@@ -13,15 +13,13 @@ Outputs expected_conv3d_block(const Shape& shape, const Inputs& in) {
   Outputs out;
   for (std::size_t element = 0; element < planes * rows * columns; ++element) {
     const std::size_t plane = element / columns / rows;
-    double sum = 0;
-    double magnitude = 0;
+    Sum sum;
     for (std::size_t i = 0; i < 27; ++i) {
       const std::size_t line = (plane + i / 9) * (rows + 2) + element / columns % rows + i / 3 % 3;
       const std::size_t from = line * (columns + 2) + element % columns + i % 3;
-      sum += in.at("filter", i) * in.at("in", from);
-      magnitude += std::fabs(in.at("filter", i) * in.at("in", from));
+      sum.add(in.at("filter", i) * in.at("in", from));
     }
-    out["out"].add(sum, rounding_bound(27, magnitude));
+    out["out"].add(sum, 27);
   }
   return out;
 }

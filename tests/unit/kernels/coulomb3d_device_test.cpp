@@ -13,17 +13,14 @@ Outputs expected_energy(const Shape& shape, const Inputs& in) {
   for (std::int64_t z = 0; z < shape[0]; ++z) {
     for (std::int64_t y = 0; y < shape[1]; ++y) {
       for (std::int64_t x = 0; x < shape[2]; ++x) {
-        double sum = 0;
-        double magnitude = 0;
+        Sum sum;
         for (std::size_t a = 0; a < atoms; ++a) {
           const double dx = static_cast<double>(x) * spacing - in.at("x", a);
           const double dy = static_cast<double>(y) * spacing - in.at("y", a);
           const double dz = static_cast<double>(z) * spacing - in.at("z", a);
-          const double term = in.at("charge", a) / std::sqrt(dx * dx + dy * dy + dz * dz);
-          sum += term;
-          magnitude += std::fabs(term);
+          sum.add(in.at("charge", a) / std::sqrt(dx * dx + dy * dy + dz * dz));
         }
-        out["energy"].add(sum, rounding_bound(static_cast<double>(atoms), magnitude));
+        out["energy"].add(sum, atoms);
       }
     }
   }

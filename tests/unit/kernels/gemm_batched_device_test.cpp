@@ -14,14 +14,11 @@ Outputs expected_batch(const Shape& shape, const Inputs& in) {
   Outputs out;
   for (std::size_t row = 0; row < batch * m; ++row) {
     for (std::size_t column = 0; column < n; ++column) {
-      double sum = 0;
-      double magnitude = 0;
+      Sum sum;
       for (std::size_t d = 0; d < k; ++d) {
-        const double term = in.at("a", row * k + d) * in.at("b", (row / m * k + d) * n + column);
-        sum += term;
-        magnitude += std::fabs(term);
+        sum.add(in.at("a", row * k + d) * in.at("b", (row / m * k + d) * n + column));
       }
-      out["c"].add(sum, rounding_bound(static_cast<double>(k), magnitude));
+      out["c"].add(sum, k);
     }
   }
   return out;

@@ -31,6 +31,22 @@ struct Inputs {
   double scalar(const std::string& name) const { return static_cast<double>(scalars.at(name)); }
 };
 
+// How far a single-precision sum of `terms` terms, whose absolute values add up to `magnitude`, may
+// be off: rounding errors grow like sqrt(terms); 4 for what is done besides adding.
+inline double rounding_bound(double terms, double magnitude) {
+  return (std::sqrt(terms) + 4) / (1 << 23) * magnitude;
+}
+
+// A sum in double precision.
+struct Sum {
+  double value = 0;
+  double magnitude = 0;  // of its terms, added up
+  void add(double term) {
+    value += term;
+    magnitude += std::fabs(term);
+  }
+};
+
 // What an output buffer must hold: within `bound` of `value`, element by element.
 struct Expected {
   std::vector<double> value;
@@ -39,14 +55,11 @@ struct Expected {
     value.push_back(v);
     bound.push_back(b);
   }
+  void add(const Sum& sum, std::size_t terms) {
+    add(sum.value, rounding_bound(static_cast<double>(terms), sum.magnitude));
+  }
 };
 using Outputs = std::map<std::string, Expected>;
-
-// How far a single-precision sum of `terms` terms, whose absolute values add up to `magnitude`, may
-// be off: rounding errors grow like sqrt(terms); 4 for what is done besides adding.
-inline double rounding_bound(double terms, double magnitude) {
-  return (std::sqrt(terms) + 4) / (1 << 23) * magnitude;
-}
 
 struct Fault {
   const char* right;  // text that occurs in the source ...

@@ -10,18 +10,15 @@ Outputs expected_mvt_block(const Shape& shape, const Inputs& in) {
   const auto n = static_cast<std::size_t>(shape[0]);
   Outputs out;
   for (std::size_t own = 0; own < n; ++own) {
-    double sum[2] = {in.at("x1", own), in.at("x2", own)};
-    double magnitude[2] = {std::fabs(sum[0]), std::fabs(sum[1])};
+    Sum sum1, sum2;
+    sum1.add(in.at("x1", own));
+    sum2.add(in.at("x2", own));
     for (std::size_t i = 0; i < n; ++i) {
-      const double terms[2] = {in.at("a", own * n + i) * in.at("y1", i),
-                               in.at("a", i * n + own) * in.at("y2", i)};
-      for (std::size_t which = 0; which < 2; ++which) {
-        sum[which] += terms[which];
-        magnitude[which] += std::fabs(terms[which]);
-      }
+      sum1.add(in.at("a", own * n + i) * in.at("y1", i));
+      sum2.add(in.at("a", i * n + own) * in.at("y2", i));
     }
-    out["x1"].add(sum[0], rounding_bound(static_cast<double>(n), magnitude[0]));
-    out["x2"].add(sum[1], rounding_bound(static_cast<double>(n), magnitude[1]));
+    out["x1"].add(sum1, n);
+    out["x2"].add(sum2, n);
   }
   return out;
 }

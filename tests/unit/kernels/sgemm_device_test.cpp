@@ -77,15 +77,12 @@ Outputs expected_products(const Shape& shape, const Inputs& in) {
     const std::size_t b = (shape[6] & kSharedB) != 0 ? 0 : product * k * n;
     for (std::size_t row = 0; row < m; ++row) {
       for (std::size_t column = 0; column < n; ++column) {
-        double sum = beta * in.at("c", (product * m + row) * n + column);
-        double magnitude = std::fabs(sum);
+        Sum sum;
+        sum.add(beta * in.at("c", (product * m + row) * n + column));
         for (std::size_t i = 0; i < k; ++i) {
-          const double term =
-              alpha * in.at("a", a + index_a(row, i)) * in.at("b", b + index_b(i, column));
-          sum += term;
-          magnitude += std::fabs(term);
+          sum.add(alpha * in.at("a", a + index_a(row, i)) * in.at("b", b + index_b(i, column)));
         }
-        out["c"].add(sum, rounding_bound(static_cast<double>(k), magnitude));
+        out["c"].add(sum, k);
       }
     }
   }
@@ -170,18 +167,17 @@ struct Placed {
       for (std::size_t row = 0; row < c.rows; ++row) {
         for (std::size_t column = 0; column < c.columns; ++column) {
           const std::size_t at = c.at(product, row, column);
-          double sum = beta == 0.0f ? 0 : static_cast<double>(beta * c_values[at]);
-          double magnitude = std::fabs(sum);
+          Sum sum;
+          if (beta != 0.0f) sum.add(static_cast<double>(beta * c_values[at]));
           for (std::size_t k = 0; alpha != 0.0f && k < a.columns; ++k) {
-            const double term = static_cast<double>(alpha) *
-                                static_cast<double>(a_values[a.at(product, row, k)]) *
-                                static_cast<double>(b_values[b.at(product, k, column)]);
-            sum += term;
-            magnitude += std::fabs(term);
+            sum.add(static_cast<double>(alpha) *
+                    static_cast<double>(a_values[a.at(product, row, k)]) *
+                    static_cast<double>(b_values[b.at(product, k, column)]));
           }
-          double bound = rounding_bound(static_cast<double>(a.columns), magnitude);
-          if (type == ScalarType::f16) bound += std::max(std::fabs(sum) / 2000, 1.0 / (1 << 24));
-          if (!(std::fabs(static_cast<double>(result[at]) - sum) <= bound)) ++count;
+          double bound = rounding_bound(static_cast<double>(a.columns), sum.magnitude);
+          if (type == ScalarType::f16)
+            bound += std::max(std::fabs(sum.value) / 2000, 1.0 / (1 << 24));
+          if (!(std::fabs(static_cast<double>(result[at]) - sum.value) <= bound)) ++count;
           expected[at] = result[at];
         }
       }

@@ -1,5 +1,5 @@
 // kernels/syr2k_block on this machine's OpenCL device against double precision on the host.
-#include "tests/unit/kernels/kernel_check.hpp"
+#include "tests/unit/kernels/product_sums.hpp"
 
 namespace {
 
@@ -9,22 +9,11 @@ using namespace idletune::kernel_tests;
 Outputs expected_syr2k_block(const Shape& shape, const Inputs& in) {
   const auto n = static_cast<std::size_t>(shape[0]);
   const auto k = static_cast<std::size_t>(shape[1]);
-  Outputs out;
-  for (std::size_t row = 0; row < n; ++row) {
-    for (std::size_t column = 0; column < n; ++column) {
-      const double old = in.scalar("beta") * in.at("c", row * n + column);
-      double sum = old;
-      double magnitude = std::fabs(old);
-      for (std::size_t d = 0; d < k; ++d) {
-        const double one = in.at("a", row * k + d) * in.at("b", column * k + d);
-        const double other = in.at("b", row * k + d) * in.at("a", column * k + d);
-        sum += in.scalar("alpha") * (one + other);
-        magnitude += std::fabs(in.scalar("alpha")) * (std::fabs(one) + std::fabs(other));
-      }
-      out["c"].add(sum, rounding_bound(2 * static_cast<double>(k), magnitude));
-    }
-  }
-  return out;
+  return expected_update(in, n, n, 2 * k, [&](std::size_t row, std::size_t column, std::size_t i) {
+    const bool turned = i >= k;
+    return in.at(turned ? "b" : "a", row * k + i % k) *
+           in.at(turned ? "a" : "b", column * k + i % k);
+  });
 }
 
 const KernelCheck kSyr2kBlockCheck{"syr2k_block",

@@ -1,5 +1,5 @@
 // kernels/syrk_block on this machine's OpenCL device against double precision on the host.
-#include "tests/unit/kernels/kernel_check.hpp"
+#include "tests/unit/kernels/product_sums.hpp"
 
 namespace {
 
@@ -9,22 +9,9 @@ using namespace idletune::kernel_tests;
 Outputs expected_syrk_block(const Shape& shape, const Inputs& in) {
   const auto n = static_cast<std::size_t>(shape[0]);
   const auto k = static_cast<std::size_t>(shape[1]);
-  Outputs out;
-  for (std::size_t row = 0; row < n; ++row) {
-    for (std::size_t column = 0; column < n; ++column) {
-      const double old = in.scalar("beta") * in.at("c", row * n + column);
-      double sum = old;
-      double magnitude = std::fabs(old);
-      for (std::size_t d = 0; d < k; ++d) {
-        const double term =
-            in.scalar("alpha") * in.at("a", row * k + d) * in.at("a", column * k + d);
-        sum += term;
-        magnitude += std::fabs(term);
-      }
-      out["c"].add(sum, rounding_bound(static_cast<double>(k), magnitude));
-    }
-  }
-  return out;
+  return expected_update(in, n, n, k, [&](std::size_t row, std::size_t column, std::size_t i) {
+    return in.at("a", row * k + i) * in.at("a", column * k + i);
+  });
 }
 
 const KernelCheck kSyrkBlockCheck{"syrk_block",
