@@ -1,10 +1,10 @@
 // Each call of the OpenCL driver fails once, in each part of an application with sparse solvers and
 // products of matrices: nothing crashes, x stays as it was and C is right, or it is said, and the
 // next call is right. The driver is this machine's, behind the strict layer.
-#include <dlfcn.h>
 
 #include <optional>
 
+#include "tests/loaded_library.hpp"
 #include "tests/paths.hpp"
 #include "tests/strict_opencl/control.h"
 #include "tests/unit/kernels/gemm_calls.hpp"
@@ -25,24 +25,11 @@ constexpr int kNoMemory = -4;  // CL_MEM_OBJECT_ALLOCATION_FAILURE: allocated at
 constexpr double kTolerance = 1e-5;
 
 struct Layer {
-  Layer() {
-    library = dlopen(IDLETUNE_STRICT_OPENCL, RTLD_NOW | RTLD_LOCAL);
-    REQUIRE_MESSAGE(library != nullptr, dlerror());
-    resolve("strict_fail_call", fail_call);
-    resolve("strict_counted_calls", counted_calls);
-    resolve("strict_failed_call", failed_call);
-    resolve("strict_live_objects", live_objects);
-  }
-  template <class Function>
-  void resolve(const char* name, Function*& function) {
-    function = reinterpret_cast<Function*>(dlsym(library, name));
-    REQUIRE((function != nullptr));
-  }
-  void* library = nullptr;
-  decltype(&strict_fail_call) fail_call = nullptr;
-  decltype(&strict_counted_calls) counted_calls = nullptr;
-  decltype(&strict_failed_call) failed_call = nullptr;
-  decltype(&strict_live_objects) live_objects = nullptr;
+  const test::LoadedLibrary library{IDLETUNE_STRICT_OPENCL};
+  decltype(&strict_fail_call) fail_call = library["strict_fail_call"];
+  decltype(&strict_counted_calls) counted_calls = library["strict_counted_calls"];
+  decltype(&strict_failed_call) failed_call = library["strict_failed_call"];
+  decltype(&strict_live_objects) live_objects = library["strict_live_objects"];
 };
 
 Layer& layer() {

@@ -3,7 +3,6 @@
 // machine's own GPU. The two take turns, so that whatever else the machine does meets both. Exits
 // with 1 if a launch allocated on the heap or did not do what the raw call does; never because of a
 // time.
-#include <dlfcn.h>
 
 #include <cstdio>
 #include <cstring>
@@ -24,6 +23,7 @@
 #include "tests/bench/launch_cost/measurement.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/bench/stub_cuda/stub_control.h"
+#include "tests/loaded_library.hpp"
 #include "tests/paths.hpp"
 
 namespace idletune::bench {
@@ -186,27 +186,12 @@ class Contest {
   bool pushes_per_launch_ = false;
 };
 
-class Stub {
- public:
-  Stub() : library_(dlopen(IDLETUNE_STUB_CUDA, RTLD_NOW | RTLD_LOCAL)) {
-    if (library_ == nullptr) throw std::runtime_error(dlerror());
-    resolve("cuda_stub_reset", reset);
-    resolve("cuda_stub_set", set);
-    resolve("cuda_stub_calls", calls);
-    resolve("cuda_stub_last_launch", last_launch);
-  }
-  decltype(&cuda_stub_reset) reset = nullptr;
-  decltype(&cuda_stub_set) set = nullptr;
-  decltype(&cuda_stub_calls) calls = nullptr;
-  decltype(&cuda_stub_last_launch) last_launch = nullptr;
-
- private:
-  template <class Function>
-  void resolve(const char* name, Function*& function) {
-    function = reinterpret_cast<Function*>(dlsym(library_, name));
-    if (function == nullptr) throw std::runtime_error(dlerror());
-  }
-  void* library_;
+struct Stub {
+  const test::LoadedLibrary library{IDLETUNE_STUB_CUDA};
+  decltype(&cuda_stub_reset) reset = library["cuda_stub_reset"];
+  decltype(&cuda_stub_set) set = library["cuda_stub_set"];
+  decltype(&cuda_stub_calls) calls = library["cuda_stub_calls"];
+  decltype(&cuda_stub_last_launch) last_launch = library["cuda_stub_last_launch"];
 };
 
 // `same_range`: false where another configuration may have been adopted.

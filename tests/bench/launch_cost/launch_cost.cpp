@@ -3,7 +3,6 @@
 // difference is all idletune's, and on the machine's own device. The two take turns, so that
 // whatever else the machine does meets both. Exits with 1 if a launch allocated on the heap or did
 // not do what the raw calls do; never because of a time.
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +22,7 @@
 #include "tests/bench/launch_cost/measurement.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/bench/stub_opencl/stub_control.h"
+#include "tests/loaded_library.hpp"
 #include "tests/paths.hpp"
 
 namespace idletune::bench {
@@ -30,27 +30,12 @@ namespace {
 
 // --- the library that does nothing ---------------------------------------------------------------
 
-class Stub {
- public:
-  Stub() : library_(dlopen(IDLETUNE_STUB_OPENCL, RTLD_NOW | RTLD_LOCAL)) {
-    if (library_ == nullptr) throw std::runtime_error(dlerror());
-    resolve("stub_reset", reset);
-    resolve("stub_set", set);
-    resolve("stub_calls", calls);
-    resolve("stub_last_launch", last_launch);
-  }
-  decltype(&stub_reset) reset = nullptr;
-  decltype(&stub_set) set = nullptr;
-  decltype(&stub_calls) calls = nullptr;
-  decltype(&stub_last_launch) last_launch = nullptr;
-
- private:
-  template <class Function>
-  void resolve(const char* name, Function*& function) {
-    function = reinterpret_cast<Function*>(dlsym(library_, name));
-    if (function == nullptr) throw std::runtime_error(dlerror());
-  }
-  void* library_;
+struct Stub {
+  const test::LoadedLibrary library{IDLETUNE_STUB_OPENCL};
+  decltype(&stub_reset) reset = library["stub_reset"];
+  decltype(&stub_set) set = library["stub_set"];
+  decltype(&stub_calls) calls = library["stub_calls"];
+  decltype(&stub_last_launch) last_launch = library["stub_last_launch"];
 };
 
 // What trials run on meanwhile, in this process and in the helper, computes the product.

@@ -1,14 +1,12 @@
 // The stub CUDA driver and NVRTC with their controls, reset for each test that makes one of these.
 #pragma once
 
-#include <dlfcn.h>
-#include <doctest/doctest.h>
-
 #include <string>
 
 #include <idletune/cuda.hpp>
 
 #include "tests/bench/stub_cuda/stub_control.h"
+#include "tests/loaded_library.hpp"
 #include "tests/paths.hpp"
 
 namespace idletune::test {
@@ -17,29 +15,6 @@ struct CudaStub {
   explicit CudaStub(std::string driver = IDLETUNE_STUB_CUDA,
                     std::string compiler = IDLETUNE_STUB_NVRTC)
       : path(std::move(driver)), nvrtc_path(std::move(compiler)) {
-    void* library = opened(path);
-    resolve(library, "cuda_stub_reset", reset_driver);
-    resolve(library, "cuda_stub_set", set);
-    resolve(library, "cuda_stub_fail", fail);
-    resolve(library, "cuda_stub_fail_call", fail_call);
-    resolve(library, "cuda_stub_failed_call", failed_call);
-    resolve(library, "cuda_stub_counted_calls", counted_calls);
-    resolve(library, "cuda_stub_calls", calls);
-    resolve(library, "cuda_stub_live_objects", live_objects);
-    resolve(library, "cuda_stub_create_context", create_context);
-    resolve(library, "cuda_stub_destroy_context", destroy_context);
-    resolve(library, "cuda_stub_capture_mode", capture_mode);
-    resolve(library, "cuda_stub_broken_graphs", broken_graphs);
-    resolve(library, "cuda_stub_last_launch", last_launch);
-    resolve(library, "cuda_stub_last_image", last_image);
-    library = opened(nvrtc_path);
-    resolve(library, "nvrtc_stub_reset", reset_nvrtc);
-    resolve(library, "nvrtc_stub_set", set_nvrtc);
-    resolve(library, "nvrtc_stub_fail", fail_nvrtc);
-    resolve(library, "nvrtc_stub_fail_call", fail_nvrtc_call);
-    resolve(library, "nvrtc_stub_calls", nvrtc_calls);
-    resolve(library, "nvrtc_stub_live_programs", live_programs);
-    resolve(library, "nvrtc_stub_last_options", last_options);
     reset();
     live_before = live_objects();
   }
@@ -64,39 +39,31 @@ struct CudaStub {
 
   const std::string path;
   const std::string nvrtc_path;
-  decltype(&cuda_stub_reset) reset_driver = nullptr;
-  decltype(&cuda_stub_set) set = nullptr;
-  decltype(&cuda_stub_fail) fail = nullptr;
-  decltype(&cuda_stub_fail_call) fail_call = nullptr;
-  decltype(&cuda_stub_failed_call) failed_call = nullptr;
-  decltype(&cuda_stub_counted_calls) counted_calls = nullptr;
-  decltype(&cuda_stub_calls) calls = nullptr;
-  decltype(&cuda_stub_live_objects) live_objects = nullptr;
-  decltype(&cuda_stub_create_context) create_context = nullptr;
-  decltype(&cuda_stub_destroy_context) destroy_context = nullptr;
-  decltype(&cuda_stub_capture_mode) capture_mode = nullptr;
-  decltype(&cuda_stub_broken_graphs) broken_graphs = nullptr;
-  decltype(&cuda_stub_last_launch) last_launch = nullptr;
-  decltype(&cuda_stub_last_image) last_image = nullptr;
-  decltype(&nvrtc_stub_reset) reset_nvrtc = nullptr;
-  decltype(&nvrtc_stub_set) set_nvrtc = nullptr;
-  decltype(&nvrtc_stub_fail) fail_nvrtc = nullptr;
-  decltype(&nvrtc_stub_fail_call) fail_nvrtc_call = nullptr;
-  decltype(&nvrtc_stub_calls) nvrtc_calls = nullptr;
-  decltype(&nvrtc_stub_live_programs) live_programs = nullptr;
-  decltype(&nvrtc_stub_last_options) last_options = nullptr;
+  const LoadedLibrary library{path};
+  const LoadedLibrary nvrtc{nvrtc_path};
+  decltype(&cuda_stub_reset) reset_driver = library["cuda_stub_reset"];
+  decltype(&cuda_stub_set) set = library["cuda_stub_set"];
+  decltype(&cuda_stub_fail) fail = library["cuda_stub_fail"];
+  decltype(&cuda_stub_fail_call) fail_call = library["cuda_stub_fail_call"];
+  decltype(&cuda_stub_failed_call) failed_call = library["cuda_stub_failed_call"];
+  decltype(&cuda_stub_counted_calls) counted_calls = library["cuda_stub_counted_calls"];
+  decltype(&cuda_stub_calls) calls = library["cuda_stub_calls"];
+  decltype(&cuda_stub_live_objects) live_objects = library["cuda_stub_live_objects"];
+  decltype(&cuda_stub_create_context) create_context = library["cuda_stub_create_context"];
+  decltype(&cuda_stub_destroy_context) destroy_context = library["cuda_stub_destroy_context"];
+  decltype(&cuda_stub_capture_mode) capture_mode = library["cuda_stub_capture_mode"];
+  decltype(&cuda_stub_broken_graphs) broken_graphs = library["cuda_stub_broken_graphs"];
+  decltype(&cuda_stub_last_launch) last_launch = library["cuda_stub_last_launch"];
+  decltype(&cuda_stub_last_image) last_image = library["cuda_stub_last_image"];
+  decltype(&nvrtc_stub_reset) reset_nvrtc = nvrtc["nvrtc_stub_reset"];
+  decltype(&nvrtc_stub_set) set_nvrtc = nvrtc["nvrtc_stub_set"];
+  decltype(&nvrtc_stub_fail) fail_nvrtc = nvrtc["nvrtc_stub_fail"];
+  decltype(&nvrtc_stub_fail_call) fail_nvrtc_call = nvrtc["nvrtc_stub_fail_call"];
+  decltype(&nvrtc_stub_calls) nvrtc_calls = nvrtc["nvrtc_stub_calls"];
+  decltype(&nvrtc_stub_live_programs) live_programs = nvrtc["nvrtc_stub_live_programs"];
+  decltype(&nvrtc_stub_last_options) last_options = nvrtc["nvrtc_stub_last_options"];
 
  private:
-  static void* opened(const std::string& library_path) {
-    void* library = dlopen(library_path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    REQUIRE_MESSAGE(library != nullptr, dlerror());
-    return library;
-  }
-  template <class Function>
-  static void resolve(void* library, const char* name, Function*& function) {
-    function = reinterpret_cast<Function*>(dlsym(library, name));
-    REQUIRE((function != nullptr));
-  }
   long live_before = 0;
 };
 

@@ -1,7 +1,6 @@
 // The clock that stands still while kernels are interpreted, as the emulated driver uses it.
 #include "tests/emulated_cuda/clock.h"
 
-#include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/loaded_library.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 
@@ -25,10 +25,8 @@ const emulated_clock& opened_clock() {
     ::setenv("IDLETUNE_EMULATED_CLOCK", (folder.path() + "/clock").c_str(), 1);
     const std::string driver = IDLETUNE_EMULATED_CUDA;
     const std::string path = driver.substr(0, driver.rfind('/')) + "/libidletune_emulated_clock.so";
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    REQUIRE_MESSAGE(library != nullptr, dlerror());
-    auto* find =
-        reinterpret_cast<decltype(&emulated_cuda_clock)>(dlsym(library, "emulated_cuda_clock"));
+    const idletune::test::LoadedLibrary library(path);
+    const decltype(&emulated_cuda_clock) find = library["emulated_cuda_clock"];
     const emulated_clock* found = find();
     REQUIRE((found != nullptr));
     return found;

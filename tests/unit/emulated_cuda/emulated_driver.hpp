@@ -2,15 +2,14 @@
 // own, which finds nothing, where IDLETUNE_TEST_CUDA is `gpu`.
 #pragma once
 
-#include <dlfcn.h>
-#include <doctest/doctest.h>
-
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 #include <idletune/cuda.hpp>
 
 #include "tests/emulated_cuda/control.h"
+#include "tests/loaded_library.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/cuda/asked_cuda.hpp"
 
@@ -28,12 +27,11 @@ class EmulatedDriver {
     ::setenv("IDLETUNE_EMULATED_FINDINGS", "/dev/null", 1);
     ::setenv("IDLETUNE_EMULATED_BOARDS", boards, 1);
     const bool own = idletune::test::asks_for_gpu();
-    library_ = dlopen(own ? "libcuda.so.1" : IDLETUNE_EMULATED_CUDA, RTLD_NOW | RTLD_LOCAL);
-    REQUIRE_MESSAGE(library_ != nullptr, dlerror());
+    library_.emplace(own ? "libcuda.so.1" : IDLETUNE_EMULATED_CUDA);
     if (own) return;
-    findings_ = function<decltype(emulated_cuda_findings)>("emulated_cuda_findings");
-    finding_ = function<decltype(emulated_cuda_finding)>("emulated_cuda_finding");
-    reset_ = function<decltype(emulated_cuda_reset)>("emulated_cuda_reset");
+    findings_ = (*library_)["emulated_cuda_findings"];
+    finding_ = (*library_)["emulated_cuda_finding"];
+    reset_ = (*library_)["emulated_cuda_reset"];
     reset_();
   }
   ~EmulatedDriver() {
@@ -50,9 +48,7 @@ class EmulatedDriver {
   // One that idletune itself does not call.
   template <class Function>
   Function* function(const char* name) const {
-    auto* found = reinterpret_cast<Function*>(dlsym(library_, name));
-    REQUIRE((found != nullptr));
-    return found;
+    return (*library_)[name];
   }
   // The findings, one a line, when all that was launched has run.
   std::string found() const {
@@ -67,7 +63,7 @@ class EmulatedDriver {
   }
 
  private:
-  void* library_ = nullptr;
+  std::optional<idletune::test::LoadedLibrary> library_;
   decltype(&emulated_cuda_findings) findings_ = nullptr;
   decltype(&emulated_cuda_finding) finding_ = nullptr;
   decltype(&emulated_cuda_reset) reset_ = nullptr;
