@@ -3,8 +3,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -12,13 +10,12 @@
 #include <idletune/opencl.hpp>
 
 #include "kernels/krylov/device_matrix.hpp"
-#include "kernels/krylov/matrix_market.hpp"
 #include "kernels/krylov/product_check.hpp"
 #include "kernels/krylov/product_choice.hpp"
 #include "kernels/krylov/sparse_matrix.hpp"
 #include "models/core/median.hpp"
-#include "models/host/history/compression.hpp"
 #include "tests/bench/conversion_pays/product_times_table.hpp"
+#include "tests/bench/krylov_contest/systems.hpp"
 #include "tests/bench/required.hpp"
 
 namespace idletune::bench {
@@ -47,34 +44,6 @@ class Watch {
  private:
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
-
-SparseMatrix grid(std::int32_t side) {
-  SparseMatrix matrix;
-  matrix.pattern.rows = matrix.pattern.columns = side * side;
-  const auto add = [&](std::int32_t column, double value) {
-    matrix.pattern.column.push_back(column);
-    matrix.values.push_back(value);
-  };
-  for (std::int32_t row = 0; row < side * side; ++row) {
-    if (row >= side) add(row - side, -1);
-    if (row % side > 0) add(row - 1, -1);
-    add(row, 4.01);
-    if (row % side < side - 1) add(row + 1, -1);
-    if (row < side * (side - 1)) add(row + side, -1);
-    matrix.pattern.row_start.push_back(static_cast<std::int32_t>(matrix.values.size()));
-  }
-  return matrix;
-}
-
-SparseMatrix read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  std::string unpacked;
-  const auto text =
-      required(gunzip({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
-                      std::size_t{1} << 28, path, unpacked));
-  return std::move(required(krylov::read_matrix_market(std::string(text.text), path)).matrix);
-}
 
 // Every kernel and work group that a choice may try in this format.
 std::vector<KernelVariant> tried_in(SparseFormat format) {
@@ -155,7 +124,7 @@ std::vector<double> first_runs(const std::string& folder, std::vector<TimedKerne
   options.cache_folder = folder;
   const auto device = required(opencl::open(0, options));
   const auto queue = required(opencl::application_queue(*device));
-  const SparseMatrix small = grid(32);
+  const SparseMatrix small = grid(32).matrix;
   Subject subject(*queue, small);
   subject.put(SparseFormat::csr);
   DeviceKernels compiled(*device, krylov::Precision::f64);
@@ -191,10 +160,10 @@ std::vector<TimedKernel> programs() {
 
 TimedMatrix timed(const std::string& name, DeviceKernels& kernels, ApplicationQueue& queue) {
   const bool made = name.rfind("grid:", 0) == 0;
-  const SparseMatrix matrix = made ? grid(std::stoi(name.substr(5))) : read(name);
+  const System system = made ? grid(std::stoi(name.substr(5))) : from_file(name);
+  const SparseMatrix& matrix = system.matrix;
   TimedMatrix result;
-  const std::string file = name.substr(name.find_last_of('/') + 1);
-  result.name = made ? name : file.substr(0, file.find('.'));
+  result.name = made ? name : system.name;
   result.rows = matrix.pattern.rows;
   result.entries = matrix.values.size();
   const Watch sizing;

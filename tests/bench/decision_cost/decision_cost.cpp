@@ -12,6 +12,7 @@
 #include "agent/tuning/shape_search.hpp"
 #include "models/core/random.hpp"
 #include "tests/bench/launch_cost/allocation_counter.hpp"
+#include "tests/bench/quartiles.hpp"
 #include "tests/unit/predict/model_builder.hpp"
 
 namespace idletune::bench {
@@ -51,13 +52,6 @@ struct Times {
   std::vector<double> decide;
   std::uint64_t allocations = 0;
 };
-
-double quantile(std::vector<double> values, double level) {
-  const auto nth =
-      values.begin() + static_cast<std::ptrdiff_t>(level * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), nth, values.end());
-  return *nth;
-}
 
 double microseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)

@@ -2,7 +2,6 @@
 // many clSetKernelArg as the kernel has arguments, then clEnqueueNDRangeKernel), on an OpenCL
 // library that does nothing. The two take turns. Exits with 1 if a call fails, or
 // allocates on the heap; never because of a time.
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -18,6 +17,7 @@
 #include "platform/opencl/loader.hpp"
 #include "tests/bench/launch_cost/allocation_counter.hpp"
 #include "tests/bench/launch_cost/tuning_beside.hpp"
+#include "tests/bench/quartiles.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/paths.hpp"
 
@@ -126,11 +126,6 @@ double nanoseconds_each(const std::vector<Shape>& shapes, std::size_t from, std:
   for (std::size_t i = from; i < to; ++i) call(shapes[i % shapes.size()]);
   const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
   return took.count() / static_cast<double>(to - from);
-}
-
-double quantile(std::vector<double> values, double at) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(at * static_cast<double>(values.size() - 1))];
 }
 
 // `calls` in rounds of 1000, the two in turn. How often ours allocated.

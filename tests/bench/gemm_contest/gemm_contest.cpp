@@ -22,6 +22,7 @@
 #include "platform/os/storage.hpp"
 #include "tests/bench/gemm_contest/clblast_tuning.hpp"
 #include "tests/bench/gemm_contest/workplace.hpp"
+#include "tests/bench/quartiles.hpp"
 #include "tests/bench/required.hpp"
 
 namespace idletune::bench {
@@ -90,18 +91,6 @@ struct Contestant {
   std::unique_ptr<Agent> agent;
   std::unique_ptr<Gemm> gemm;
 };
-
-struct Spread {
-  double low = 0, median = 0, high = 0;
-};
-
-Spread spread_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto at = [&](double share) {
-    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-  };
-  return {at(0.25), at(0.5), at(0.75)};
-}
 
 double milliseconds_of(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
@@ -210,7 +199,7 @@ class Contest {
     std::printf("| %s |", size.text().c_str());
     std::vector<double> medians;
     for (const std::vector<double>& all : times) {
-      const Spread spread = spread_of(all);
+      const Quartiles spread = quartiles(all);
       medians.push_back(spread.median);
       std::printf(" %.3f [%.3f .. %.3f] |", spread.median, spread.low, spread.high);
     }

@@ -23,6 +23,7 @@
 
 #include "tests/bench/krylov_contest/systems.hpp"
 #include "tests/bench/krylov_contest/viennacl_contestants.hpp"
+#include "tests/bench/quartiles.hpp"
 #include "tests/bench/required.hpp"
 
 namespace idletune::bench {
@@ -120,11 +121,6 @@ std::vector<Named> contestants(krylov::Method method, Device& device, Applicatio
   return all;
 }
 
-double median(std::vector<double> values, double share = 0.5) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
-
 // A line of the table; with the first one its head.
 bool contest(krylov::Method method, const System& system, int rounds, unsigned iterations,
              bool first) {
@@ -160,7 +156,8 @@ bool contest(krylov::Method method, const System& system, int rounds, unsigned i
   std::printf("| `%s` | %d | %zu |", system.name.c_str(), system.matrix.pattern.rows,
               system.matrix.values.size());
   for (const std::vector<double>& of : times) {
-    std::printf(" %.1f [%.1f .. %.1f] |", median(of), median(of, 0.25), median(of, 0.75));
+    std::printf(" %.1f [%.1f .. %.1f] |", quantile(of, 0.5), quantile(of, 0.25),
+                quantile(of, 0.75));
   }
   std::printf(" %s |\n", chosen.c_str());
   std::fflush(stdout);

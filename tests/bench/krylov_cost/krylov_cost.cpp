@@ -22,6 +22,7 @@
 #include "platform/os/storage.hpp"
 #include "tests/bench/krylov_contest/systems.hpp"
 #include "tests/bench/launch_cost/allocation_counter.hpp"
+#include "tests/bench/quartiles.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/paths.hpp"
 
@@ -33,11 +34,6 @@ using namespace krylov;
 constexpr KernelVariant kKernel{0, 64};
 constexpr std::uint64_t kLimit = std::uint64_t{256} << 20;
 constexpr std::size_t kArguments = 7;  // of a product in CSR
-
-double quantile(std::vector<double> values, double at) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(at * static_cast<double>(values.size() - 1))];
-}
 
 template <class Work>
 double median_us(int rounds, const Work& work) {

@@ -2,7 +2,6 @@
 // by their number: shape_count(), launch_raw(i), launch_idletune(i), finish(). Its agent().
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,20 +12,9 @@
 
 #include "tests/bench/launch_cost/allocation_counter.hpp"
 #include "tests/bench/launch_cost/tuning_beside.hpp"
+#include "tests/bench/quartiles.hpp"
 
 namespace idletune::bench {
-
-struct Quartiles {
-  double low = 0, median = 0, high = 0;
-};
-
-inline Quartiles quartiles(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto at = [&](double share) {
-    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-  };
-  return {at(0.25), at(0.5), at(0.75)};
-}
 
 // Nanoseconds per launch; the differences and ratios are those of the pairs.
 struct Measurement {

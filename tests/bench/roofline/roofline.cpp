@@ -24,6 +24,7 @@
 #include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
 #include "platform/os/storage.hpp"
+#include "tests/bench/quartiles.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/bench/roofline/ceilings.hpp"
 #include "tests/paths.hpp"
@@ -67,22 +68,10 @@ std::size_t best_row(const History& history) {
   return best;
 }
 
-struct Spread {
-  double low = 0, median = 0, high = 0;
-};
-
-Spread spread_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto at = [&](double share) {
-    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-  };
-  return {at(0.25), at(0.5), at(0.75)};
-}
-
 struct Row {
   std::string kernel;
   std::string shape;
-  Spread default_ns, best_ns;
+  Quartiles default_ns, best_ns;
   double bytes = 0;       // compulsory
   double operations = 0;  // negative: not known
   double bandwidth = 0;   // ceilings, per ns
@@ -149,8 +138,8 @@ Row measure(Device& device, const History& history, int rounds) {
     best_ns.push_back(runner.time_ns(best));
     if (!default_first) default_ns.push_back(runner.time_ns(fallback));
   }
-  row.default_ns = spread_of(default_ns);
-  row.best_ns = spread_of(best_ns);
+  row.default_ns = quartiles(default_ns);
+  row.best_ns = quartiles(best_ns);
   row.bandwidth = ceilings.bandwidth();
   row.throughput = ceilings.throughput();
   return row;
