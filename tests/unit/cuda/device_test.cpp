@@ -13,17 +13,8 @@
 #include "tests/unit/cuda/stub_device.hpp"
 
 using namespace std::chrono_literals;
-using idletune::Bytes;
-using idletune::Device;
-using idletune::StatusCode;
-using idletune::test::compile_on;
-using idletune::test::CudaStub;
-using idletune::test::current_context;
-using idletune::test::driver_of;
-using idletune::test::groups_of;
-using idletune::test::open_stub;
-using idletune::test::ScaleProblem;
-namespace cuda = idletune::cuda;
+using namespace idletune;
+using namespace idletune::test;
 
 TEST_CASE("a CUDA device describes itself with all versions that matter") {
   CudaStub stub;

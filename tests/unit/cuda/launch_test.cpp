@@ -16,19 +16,8 @@
 #include "tests/unit/cuda/stub_device.hpp"
 
 using namespace std::chrono_literals;
-using idletune::Argument;
-using idletune::LaunchOptions;
-using idletune::Range;
-using idletune::Status;
-using idletune::StatusCode;
-using idletune::test::compile_on;
-using idletune::test::CudaStub;
-using idletune::test::driver_of;
-using idletune::test::groups_of;
-using idletune::test::open_stub;
-using idletune::test::request_for;
-using idletune::test::ScaleProblem;
-namespace cuda = idletune::cuda;
+using namespace idletune;
+using namespace idletune::test;
 
 TEST_CASE("a CUDA launch is one call with grid, block and exactly its arguments") {
   CudaStub stub;

@@ -11,11 +11,9 @@
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/skip.hpp"
 
-using idletune::StatusCode;
-using idletune::cuda::CodeTarget;
-using idletune::cuda::Nvrtc;
-using idletune::cuda::nvrtc_options;
-using idletune::test::CudaStub;
+using namespace idletune;
+using namespace idletune::cuda;
+using namespace idletune::test;
 
 namespace {
 
@@ -37,7 +35,7 @@ std::string text_of(const std::vector<std::uint8_t>& bytes) {
   return std::string(bytes.begin(), bytes.end());
 }
 
-constexpr const char* kScale = R"(
+constexpr const char* kScaleGroups = R"(
 extern "C" __global__ void scale(float* out, const float* in, float factor, int n) {
   __shared__ float part[GROUP];
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -81,11 +79,11 @@ TEST_CASE("machine code is made for what NVRTC knows, PTX of the next lower one 
 TEST_CASE("the image says what it was compiled for, and with which options") {
   CudaStub stub;
   const auto nvrtc = load_stub(stub.nvrtc_path);
-  auto image = nvrtc->compile(kScale, "scale", "-DGROUP=64 -cl-std=CL1.2", {87, true});
+  auto image = nvrtc->compile(kScaleGroups, "scale", "-DGROUP=64 -cl-std=CL1.2", {87, true});
   REQUIRE_MESSAGE(image.ok(), image.status().to_string());
   CHECK(text_of(*image).rfind("stub cubin sm_87\n", 0) == 0);
   CHECK(std::string(stub.last_options()) == "-DGROUP=64 --gpu-architecture=sm_87 ");
-  image = nvrtc->compile(kScale, "scale", "", {80, false});
+  image = nvrtc->compile(kScaleGroups, "scale", "", {80, false});
   REQUIRE(image.ok());
   CHECK(text_of(*image).rfind("stub ptx compute_80\n", 0) == 0);
   CHECK(image->back() == 0);
@@ -100,7 +98,7 @@ TEST_CASE("a source or option that is refused is a compile_error with the log") 
   CHECK(image.status().message() ==
         "kernel 'scale': NVRTC: NVRTC_ERROR_COMPILATION (6)\n"
         "kernel.cu(1): error: #error directive");
-  image = nvrtc->compile(kScale, "scale", "--no-such", {87, true});
+  image = nvrtc->compile(kScaleGroups, "scale", "--no-such", {87, true});
   CHECK(image.code() == StatusCode::compile_error);
   CHECK(stub.live_programs() == 0);
 }
@@ -112,9 +110,10 @@ TEST_CASE("failures of NVRTC itself are not the kernel's") {
        {"nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcGetCUBINSize", "nvrtcGetCUBIN"}) {
     CAPTURE(call);
     stub.fail_nvrtc(call, 7);
-    CHECK(nvrtc->compile(kScale, "scale", "", {87, true}).code() == StatusCode::unsupported);
+    CHECK(nvrtc->compile(kScaleGroups, "scale", "", {87, true}).code() == StatusCode::unsupported);
     stub.fail_nvrtc(call, 1);
-    CHECK(nvrtc->compile(kScale, "scale", "", {87, true}).code() == StatusCode::out_of_memory);
+    CHECK(nvrtc->compile(kScaleGroups, "scale", "", {87, true}).code() ==
+          StatusCode::out_of_memory);
     stub.fail_nvrtc(call, 0);
     CHECK(stub.live_programs() == 0);
   }
@@ -168,7 +167,7 @@ TEST_CASE("the machine's NVRTC makes machine code for Jetson Orin and Hopper wit
     auto target = nvrtc->target_for(architecture);
     REQUIRE_MESSAGE(target.ok(), target.status().to_string());
     CHECK(target->machine_code);
-    auto image = nvrtc->compile(kScale, "scale", "-DGROUP=128 -cl-std=CL1.2", *target);
+    auto image = nvrtc->compile(kScaleGroups, "scale", "-DGROUP=128 -cl-std=CL1.2", *target);
     REQUIRE_MESSAGE(image.ok(), image.status().to_string());
     REQUIRE(image->size() > 1000);
     CHECK(std::memcmp(image->data(),
@@ -187,7 +186,7 @@ TEST_CASE("the machine's NVRTC makes PTX for an architecture that it does not kn
   REQUIRE(target.ok());
   CHECK(!target->machine_code);
   CHECK(target->architecture >= 90);
-  auto image = nvrtc->compile(kScale, "scale", "-DGROUP=32", *target);
+  auto image = nvrtc->compile(kScaleGroups, "scale", "-DGROUP=32", *target);
   REQUIRE_MESSAGE(image.ok(), image.status().to_string());
   CHECK(text_of(*image).find(".entry scale(") != std::string::npos);
   CHECK(image->back() == 0);
@@ -202,8 +201,8 @@ TEST_CASE("the machine's NVRTC names the line of a mistake, and refuses too much
                               "", {90, true});
   REQUIRE(image.code() == StatusCode::compile_error);
   CHECK(image.status().message().find("kernel.cu(2): error") != std::string::npos);
-  image = nvrtc->compile(kScale, "scale", "-DGROUP=100000", {87, true});
+  image = nvrtc->compile(kScaleGroups, "scale", "-DGROUP=100000", {87, true});
   CHECK_MESSAGE(image.code() == StatusCode::compile_error, image.status().to_string());
-  CHECK(nvrtc->compile(kScale, "scale", "-DGROUP=1 --no-such", {90, true}).code() ==
+  CHECK(nvrtc->compile(kScaleGroups, "scale", "-DGROUP=1 --no-such", {90, true}).code() ==
         StatusCode::compile_error);
 }

@@ -10,15 +10,8 @@
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/cuda/stub_device.hpp"
 
-using idletune::BinaryFormat;
-using idletune::Bytes;
-using idletune::CompileRequest;
-using idletune::PrebuiltBinary;
-using idletune::Span;
-using idletune::StatusCode;
-using idletune::test::CudaStub;
-using idletune::test::request_for;
-namespace cuda = idletune::cuda;
+using namespace idletune;
+using namespace idletune::test;
 
 namespace {
 

@@ -13,19 +13,8 @@
 #include "tests/unit/os/temporary_folder.hpp"
 
 using namespace std::chrono_literals;
-using idletune::CompileRequest;
-using idletune::StatusCode;
-using idletune::test::compile_on;
-using idletune::test::content_of;
-using idletune::test::CudaStub;
-using idletune::test::groups_of;
-using idletune::test::open_stub;
-using idletune::test::open_with_cache;
-using idletune::test::overwrite;
-using idletune::test::request_for;
-using idletune::test::ScaleProblem;
-using idletune::test::TemporaryFolder;
-namespace cuda = idletune::cuda;
+using namespace idletune;
+using namespace idletune::test;
 
 TEST_CASE("programs say their limits, and a kernel that is not there is a compile error") {
   CudaStub stub;

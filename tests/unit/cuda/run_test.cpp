@@ -10,14 +10,8 @@
 #include "tests/unit/cuda/stub_device.hpp"
 
 using namespace std::chrono_literals;
-using idletune::StatusCode;
-using idletune::test::compile_on;
-using idletune::test::CudaStub;
-using idletune::test::groups_of;
-using idletune::test::open_stub;
-using idletune::test::request_for;
-using idletune::test::ScaleProblem;
-namespace cuda = idletune::cuda;
+using namespace idletune;
+using namespace idletune::test;
 
 TEST_CASE("a run gives the time between its events and computes what it should") {
   CudaStub stub;

@@ -13,13 +13,8 @@
 #include "tests/unit/opencl/stub_device.hpp"
 
 using namespace std::chrono_literals;
-using idletune::StatusCode;
-using idletune::test::compile_on;
-using idletune::test::open_stub;
-using idletune::test::options_for;
-using idletune::test::Stub;
-using idletune::test::two_dimensions;
-namespace opencl = idletune::opencl;
+using namespace idletune;
+using namespace idletune::test;
 
 TEST_CASE("the device's description comes from the driver, trimmed and with all versions once") {
   Stub stub;

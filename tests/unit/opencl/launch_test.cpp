@@ -14,19 +14,8 @@
 #include "tests/unit/opencl/stub_device.hpp"
 
 using namespace std::chrono_literals;
-using idletune::Argument;
-using idletune::CompileRequest;
-using idletune::Device;
-using idletune::LaunchOptions;
-using idletune::StatusCode;
-using idletune::test::compile_on;
-using idletune::test::open_stub;
-using idletune::test::OpenedStub;
-using idletune::test::options_for;
-using idletune::test::request_with;
-using idletune::test::Stub;
-using idletune::test::two_dimensions;
-namespace opencl = idletune::opencl;
+using namespace idletune;
+using namespace idletune::test;
 
 TEST_CASE("a launch sets exactly its arguments and enqueues once") {
   Stub stub;

@@ -9,10 +9,9 @@
 #include "tests/unit/opencl/stub.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 
-using idletune::StatusCode;
-using idletune::opencl::error_name;
-using idletune::opencl::load;
-using idletune::test::Stub;
+using namespace idletune;
+using namespace idletune::opencl;
+using namespace idletune::test;
 
 TEST_CASE("a library that is not there is not found, and the message names it") {
   auto api = load("/nowhere/libOpenCL.so.1");

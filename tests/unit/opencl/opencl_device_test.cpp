@@ -19,17 +19,8 @@
 namespace {
 
 using namespace std::chrono_literals;
-using idletune::Argument;
-using idletune::Bytes;
-using idletune::CompileRequest;
-using idletune::Device;
-using idletune::LaunchOptions;
-using idletune::MutableBytes;
-using idletune::Range;
-using idletune::Span;
-using idletune::StatusCode;
-using idletune::test::TemporaryFolder;
-namespace opencl = idletune::opencl;
+using namespace idletune;
+using namespace idletune::test;
 
 constexpr const char* kSaxpy = R"(
 __kernel void saxpy(__global float* y, __global const float* x, float a, int n) {

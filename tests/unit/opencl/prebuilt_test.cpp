@@ -10,16 +10,8 @@
 #include "tests/unit/opencl/stub.hpp"
 #include "tests/unit/opencl/stub_device.hpp"
 
-using idletune::BinaryFormat;
-using idletune::Bytes;
-using idletune::CompileRequest;
-using idletune::PrebuiltBinary;
-using idletune::Span;
-using idletune::StatusCode;
-using idletune::test::compile_on;
-using idletune::test::open_stub;
-using idletune::test::request_with;
-using idletune::test::Stub;
+using namespace idletune;
+using namespace idletune::test;
 
 namespace {
 

@@ -11,19 +11,8 @@
 #include "tests/unit/opencl/stub_device.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 
-using idletune::Argument;
-using idletune::CompileRequest;
-using idletune::StatusCode;
-using idletune::test::compile_on;
-using idletune::test::content_of;
-using idletune::test::open_stub;
-using idletune::test::options_for;
-using idletune::test::overwrite;
-using idletune::test::request_with;
-using idletune::test::Stub;
-using idletune::test::TemporaryFolder;
-using idletune::test::two_dimensions;
-namespace opencl = idletune::opencl;
+using namespace idletune;
+using namespace idletune::test;
 
 TEST_CASE("a build failure has the first lines of the log and leaks nothing") {
   Stub stub;

@@ -9,11 +9,8 @@
 
 #include "tests/unit/os/temporary_folder.hpp"
 
-using idletune::BinaryCache;
-using idletune::BinaryKey;
-using idletune::test::content_of;
-using idletune::test::overwrite;
-using idletune::test::TemporaryFolder;
+using namespace idletune;
+using namespace idletune::test;
 using Lookup = idletune::BinaryCache::Lookup;
 
 namespace {
