@@ -1,5 +1,4 @@
 // Comparisons, which give predicates.
-#include <string_view>
 
 #include "tests/emulated_cuda/decoders.hpp"
 #include "tests/emulated_cuda/handlers.hpp"

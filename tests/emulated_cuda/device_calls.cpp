@@ -1,6 +1,5 @@
 // Calls on the driver itself, on devices and on contexts.
 #include <cstdio>
-#include <cstring>
 
 #include "tests/emulated_cuda/driver_state.hpp"
 

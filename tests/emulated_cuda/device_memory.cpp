@@ -1,7 +1,5 @@
 #include "tests/emulated_cuda/device_memory.hpp"
 
-#include <algorithm>
-
 namespace emulated_cuda {
 namespace {
 

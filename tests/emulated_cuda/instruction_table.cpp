@@ -1,6 +1,5 @@
 #include "tests/emulated_cuda/instruction_table.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <mutex>

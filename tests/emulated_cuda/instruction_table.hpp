@@ -1,7 +1,6 @@
 // Which instructions the emulated device has.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "tests/emulated_cuda/instruction.hpp"

@@ -1,7 +1,6 @@
 // Loads, stores and atomic operations.
 #include <algorithm>
 #include <cstring>
-#include <string_view>
 
 #include "platform/cuda/driver_api.hpp"
 #include "tests/emulated_cuda/block.hpp"

@@ -1,7 +1,6 @@
 #include "agent/host/cli/signing_keys.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include <bearssl.h>
 

@@ -1,7 +1,6 @@
 // An exploration's results as histories. Host side.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include <idletune/result.hpp>

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
-#include <vector>
 
 #include "agent/search/neighbours.hpp"
 #include "agent/search/random_searcher.hpp"

@@ -1,6 +1,5 @@
 #include "models/host/history/carried.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 

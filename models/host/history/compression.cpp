@@ -1,6 +1,5 @@
 #include "models/host/history/compression.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include <zlib.h>

@@ -1,7 +1,6 @@
 #include "models/host/history/history.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 

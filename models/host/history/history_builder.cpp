@@ -4,7 +4,6 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <optional>
 
 #include "models/host/history/json_cells.hpp"

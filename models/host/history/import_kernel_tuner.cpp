@@ -1,7 +1,6 @@
 // Kernel Tuner's cache files: one JSON object with the tuning parameters and, under "cache", one
 // object per configuration, keyed by its comma-separated values.
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 

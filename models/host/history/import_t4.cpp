@@ -1,6 +1,5 @@
 // The T4 format of the autotuning community (results-schema.json 1.0.0): one JSON object with
 // "results", a list with one object per configuration, and "metadata".
-#include <cmath>
 #include <numeric>
 #include <utility>
 

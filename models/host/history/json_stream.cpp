@@ -1,7 +1,6 @@
 #include "models/host/history/json_stream.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <string_view>
 #include <utility>

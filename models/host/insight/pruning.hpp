@@ -2,7 +2,6 @@
 // 2020, section 4). Host side.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

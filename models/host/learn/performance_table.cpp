@@ -1,7 +1,6 @@
 #include "models/host/learn/performance_table.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,6 @@
 #include "models/host/learn/sparse_table.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,6 @@
 #include "models/host/learners/input_coding.hpp"
 
 #include <cmath>
-#include <string>
 
 namespace idletune::learners {
 

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>

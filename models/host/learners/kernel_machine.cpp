@@ -1,7 +1,6 @@
 #include "models/host/learners/kernel_machine.hpp"
 
 #include <cmath>
-#include <string>
 
 namespace idletune::learners {
 namespace {

@@ -1,7 +1,6 @@
 #include "models/host/learners/perceptron.hpp"
 
 #include <cmath>
-#include <string>
 #include <utility>
 
 namespace idletune::learners {

@@ -1,7 +1,6 @@
 #include "models/host/offload/profile.hpp"
 
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include <nlohmann/json.hpp>

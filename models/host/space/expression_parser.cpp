@@ -1,6 +1,5 @@
 #include "models/host/space/expression_parser.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>

@@ -3,11 +3,8 @@
 // call_instructions gemm|launch|iteration COUNT
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <idletune/agent.hpp>

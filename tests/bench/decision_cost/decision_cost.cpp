@@ -1,7 +1,6 @@
 // What one measurement costs the decision: updating what is believed, and deciding anew. And what
 // is held in memory per kernel and shape.
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>

@@ -5,7 +5,6 @@
 // independent fused multiply-adds (Williams, Waterman and Patterson, "Roofline", CACM 52(4), 2009).
 // Exits with 1 where nothing could be measured; never because of a time.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

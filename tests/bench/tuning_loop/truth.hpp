@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include <idletune/configuration.hpp>
 #include <idletune/device.hpp>

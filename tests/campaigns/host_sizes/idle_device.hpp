@@ -6,7 +6,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <string>
 
 #include <idletune/application_queue.hpp>
 #include <idletune/device.hpp>

@@ -2,7 +2,6 @@
 #include <idletune/offload_region.h>
 
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 
 namespace {

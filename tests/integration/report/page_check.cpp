@@ -12,7 +12,6 @@
 #include <set>
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include <tinyxml2.h>
 

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include <idletune/opencl.hpp>

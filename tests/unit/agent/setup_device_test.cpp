@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "tests/unit/agent/checked_work.hpp"

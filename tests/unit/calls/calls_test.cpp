@@ -6,10 +6,8 @@
 #include <csignal>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>

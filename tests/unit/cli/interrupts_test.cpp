@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
-#include <cstring>
 #include <string>
 #include <thread>
 

@@ -3,8 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
-#include <cstdint>
-#include <tuple>
 #include <type_traits>
 
 #include "platform/cuda/driver_api.hpp"

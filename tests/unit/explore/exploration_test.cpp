@@ -2,9 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <map>
-#include <set>
-
 #include "tests/unit/explore/scripted_runner.hpp"
 
 using namespace idletune;

@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <cstring>
 #include <map>
-#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <fstream>
 #include <string>
-#include <vector>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

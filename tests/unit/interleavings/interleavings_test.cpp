@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "agent/launch/kernel_state.hpp"
 #include "agent/launch/published_variants.hpp"

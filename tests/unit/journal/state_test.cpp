@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "agent/journal/state.hpp"

@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "models/core/random.hpp"
 #include "models/host/pack/pack.hpp"

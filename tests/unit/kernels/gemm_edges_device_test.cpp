@@ -1,5 +1,4 @@
 // The library idletune::gemm where numbers, sizes, queues or handles are at their limits.
-#include <set>
 
 #include "platform/opencl/loader.hpp"
 #include "tests/unit/forwarding_devices.hpp"

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "kernels/blas/package_bytes.hpp"

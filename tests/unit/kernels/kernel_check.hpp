@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <idletune/configuration.hpp>

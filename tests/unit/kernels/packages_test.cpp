@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "models/core/random.hpp"
 #include "models/host/pack/pack.hpp"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 
 #include "agent/host/lab/selection/published_tree.hpp"

@@ -1,6 +1,5 @@
 #include "models/host/learn/shape_selector.hpp"
 
-#include <cmath>
 #include <limits>
 
 #include <doctest/doctest.h>

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
-#include <vector>
 
 #include "platform/os/thread.hpp"
 

@@ -2,9 +2,7 @@
 // the files that hold such data.
 #include <doctest/doctest.h>
 
-#include <cstring>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "models/core/version.hpp"

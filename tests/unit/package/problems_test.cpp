@@ -3,7 +3,6 @@
 
 #include <limits>
 #include <string>
-#include <vector>
 
 #include "tests/unit/launch/problem_kernel.hpp"
 #include "tests/unit/package/sealing.hpp"

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <vector>
 
 #include "agent/scheduler/ledger.hpp"
 #include "models/core/random.hpp"

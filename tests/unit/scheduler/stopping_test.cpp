@@ -3,9 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
-#include <vector>
 
 #include "models/core/random.hpp"
 #include "tests/unit/repeats.hpp"

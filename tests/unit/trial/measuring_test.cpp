@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
 #include <vector>
 
 #include "tests/unit/trial/trial_bench.hpp"

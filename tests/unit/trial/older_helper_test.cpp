@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <memory>
 #include <string>
 
 #include "agent/trial/trial_wire.hpp"

@@ -4,7 +4,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <memory>
 #include <string>
 
 #include "agent/host/lab/replayed_trials.hpp"

@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
-
 #include "tests/unit/trial/trial_bench.hpp"
 
 using namespace idletune;

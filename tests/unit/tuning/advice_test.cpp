@@ -1,5 +1,4 @@
 // What explanations advise: the figures in them.
-#include <string>
 
 #include "tests/unit/tuning/played_engine.hpp"
 

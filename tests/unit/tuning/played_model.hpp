@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "tests/unit/agent/played_times.hpp"
 #include "tests/unit/predict/model_builder.hpp"

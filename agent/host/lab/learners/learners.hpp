@@ -1,7 +1,6 @@
 // The five learners by name. Host side.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>

@@ -2,8 +2,6 @@
 // side.
 #pragma once
 
-#include <cstddef>
-
 #include <idletune/result.hpp>
 
 #include "models/forest/learner.hpp"

@@ -1,6 +1,5 @@
 #include "agent/host/lab/selection/layer_methods.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <map>

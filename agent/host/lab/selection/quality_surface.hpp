@@ -1,7 +1,6 @@
 // How good methods are, as smooth surfaces over the problem's sizes. Host side.
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 namespace idletune::selection {

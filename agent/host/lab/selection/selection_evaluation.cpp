@@ -4,7 +4,6 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
-#include <utility>
 
 #include "agent/host/lab/selection/published_tree.hpp"
 

@@ -2,7 +2,6 @@
 // what that program reports, blocks and addresses, to the stream that Analysis takes.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,7 +1,5 @@
 #include "models/host/offload/pass/static_loops.hpp"
 
-#include <algorithm>
-
 #include <llvm/ADT/Triple.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/Instructions.h>
