@@ -13,6 +13,7 @@
 #include "models/schema/kernel_generated.h"
 #include "tests/unit/package/package_bytes.hpp"
 #include "tests/unit/package/sealing.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -51,21 +52,17 @@ std::string refusal(const std::string& rows, const std::string& columns) {
 }
 
 std::vector<std::uint8_t> packed() {
-  const auto description = parse_kernel_xml(
-      sparse(kRows, kColumns), std::string(IDLETUNE_TEST_DATA_FOLDER) + "/packages/k.xml");
-  REQUIRE_MESSAGE(description.ok(), description.status().message());
-  auto bytes = pack(*description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
-  return *bytes;
+  const auto description = required(parse_kernel_xml(
+      sparse(kRows, kColumns), std::string(IDLETUNE_TEST_DATA_FOLDER) + "/packages/k.xml"));
+  return required(pack(description));
 }
 
 }  // namespace
 
 TEST_CASE(
     "a package says which buffers are captured, what stands in for them, and how indices end") {
-  const auto package = KernelPackage::open(packed(), "sparse");
-  REQUIRE_MESSAGE(package.ok(), package.status().message());
-  const KernelPackage& sparse = **package;
+  const auto package = required(KernelPackage::open(packed(), "sparse"));
+  const KernelPackage& sparse = *package;
   const Shape shape({10, 20, 35});
   CHECK(sparse.argument(0).captured);
   CHECK(sparse.argument(0).fill == Fill::ramp);

@@ -11,6 +11,7 @@
 #include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
 #include "tests/paths.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -19,9 +20,7 @@ namespace {
 const std::string kFolder = std::string(IDLETUNE_TEST_DATA_FOLDER) + "/packages/";
 
 KernelDescription described(const std::string& file) {
-  auto description = read_single_kernel_xml(kFolder + file);
-  REQUIRE_MESSAGE(description.ok(), description.status().message());
-  return std::move(*description);
+  return required(read_single_kernel_xml(kFolder + file));
 }
 
 // Member 0 is one launch, member 1 several steps.
@@ -34,17 +33,12 @@ DescribedFamily product() {
 }
 
 std::shared_ptr<const KernelPackage> packed(const KernelDescription& description) {
-  auto bytes = pack(description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
-  auto package = KernelPackage::open(std::move(*bytes), description.name);
-  REQUIRE_MESSAGE(package.ok(), package.status().message());
-  return *package;
+  return required(KernelPackage::open(required(pack(description)), description.name));
 }
 
 std::shared_ptr<const KernelPackage> packed(const DescribedFamily& family) {
-  auto joined = join_family(family);
-  REQUIRE_MESSAGE(joined.ok(), joined.status().message());
-  return packed(*joined);
+  auto joined = required(join_family(family));
+  return packed(joined);
 }
 
 std::string refusal(const std::function<void(DescribedFamily&)>& change) {
@@ -63,10 +57,9 @@ TEST_CASE("names tell the members of a family, whatever their names and the choi
     family.parameter = choice;
     family.members[0].name = "tile_row";
     family.members[1].name = "tile_padded";
-    const auto joined = join_family(family);
-    REQUIRE_MESSAGE(joined.ok(), joined.status().message());
+    const auto joined = required(join_family(family));
     std::vector<std::string> names;
-    for (const DescribedParameter& parameter : joined->parameters) names.push_back(parameter.name);
+    for (const DescribedParameter& parameter : joined.parameters) names.push_back(parameter.name);
     const auto told = family_names(names);
     REQUIRE(told);
     CHECK(told->choice == 0);
@@ -126,16 +119,14 @@ TEST_CASE("a configuration of a family runs the steps of its member") {
   described.default_member = "padded";
   const auto family = packed(described);
   CHECK(family->default_configuration() == Configuration{1, 1, 32, 4, 1});
-  const auto by_row = family->plan({33, 40, 50}, {0, 2, 8, 4, 1});
-  REQUIRE(by_row.ok());
-  REQUIRE(by_row->steps().size() == 1);
-  CHECK(by_row->first().spec.entry == "row_multiply");
-  CHECK(by_row->first().range.global[0] == 24);
-  const auto padded = family->plan({33, 40, 50}, {1, 1, 32, 8, 16});
-  REQUIRE(padded.ok());
-  REQUIRE(padded->steps().size() == 3);
-  CHECK(padded->first().spec.entry == "padded_pad_rows");
-  CHECK(padded->steps()[1].range.global[0] == 48);
+  const auto by_row = required(family->plan({33, 40, 50}, {0, 2, 8, 4, 1}));
+  REQUIRE(by_row.steps().size() == 1);
+  CHECK(by_row.first().spec.entry == "row_multiply");
+  CHECK(by_row.first().range.global[0] == 24);
+  const auto padded = required(family->plan({33, 40, 50}, {1, 1, 32, 8, 16}));
+  REQUIRE(padded.steps().size() == 3);
+  CHECK(padded.first().spec.entry == "padded_pad_rows");
+  CHECK(padded.steps()[1].range.global[0] == 48);
   CHECK(family->plan({32, 40, 50}, {1, 1, 32, 8, 16})->steps().size() == 1);
   // A constraint of one member says nothing about the other.
   CHECK(family->plan({33, 1, 50}, {0, 2, 8, 4, 1}).code() == StatusCode::unsupported);
@@ -146,10 +137,9 @@ TEST_CASE("a configuration of a family runs the steps of its member") {
   CHECK(*family->buffer_bytes(6, {33, 40, 50}, {0, 2, 8, 4, 1}) == 4);
   // Numbers of the shape that both take are one argument.
   CHECK(family->argument_count() == 8);
-  const auto reference = family->reference().plan({33, 40, 50});
-  REQUIRE(reference.ok());
-  CHECK(reference->first().spec.entry == "padded_product_reference");
-  CHECK(reference->first().spec.arguments.size() == 6);
+  const auto reference = required(family->reference().plan({33, 40, 50}));
+  CHECK(reference.first().spec.entry == "padded_product_reference");
+  CHECK(reference.first().spec.arguments.size() == 6);
   CHECK(family->reference().options().find("-DALGORITHM=1 ") == 0);
 }
 
@@ -220,15 +210,13 @@ TEST_CASE("a family that cannot be one is refused") {
 }
 
 TEST_CASE("a family is read from XML, members beside it") {
-  const auto family = read_kernel_xml(kFolder + "product.xml");
-  REQUIRE_MESSAGE(family.ok(), family.status().message());
-  CHECK(family->name == "product");
-  CHECK(packed(*family)->default_configuration() == Configuration{1, 1, 32, 4, 1});
+  const auto family = required(read_kernel_xml(kFolder + "product.xml"));
+  CHECK(family.name == "product");
+  CHECK(packed(family)->default_configuration() == Configuration{1, 1, 32, 4, 1});
 
   const auto unnamed =
-      read_family("both", {kFolder + "row_product.xml", kFolder + "padded_product.xml"});
-  REQUIRE(unnamed.ok());
-  CHECK(packed(*unnamed)->space().parameter_name(1) == "row_product_T");
+      required(read_family("both", {kFolder + "row_product.xml", kFolder + "padded_product.xml"}));
+  CHECK(packed(unnamed)->space().parameter_name(1) == "row_product_T");
 
   const auto refused = [](const std::string& text) {
     return parse_kernel_xml(text, kFolder + "f.xml").status().message().substr(kFolder.size());
@@ -261,10 +249,9 @@ TEST_CASE("a member may prepare something that the others do without") {
   CHECK(package->setup_count() == 1);
   const Shape shape{16, 64, 32};
   CHECK(package->plan(shape, {0, 0, 1, 1, 0, 1, 1})->setup().empty());
-  const auto converts = package->plan(shape, {1, 0, 1, 1, 1, 1, 16});
-  REQUIRE_MESSAGE(converts.ok(), converts.status().message());
-  REQUIRE(converts->setup().size() == 1);
-  CHECK(converts->setup()[0].spec.entry == "packed_transpose");
+  const auto converts = required(package->plan(shape, {1, 0, 1, 1, 1, 1, 16}));
+  REQUIRE(converts.setup().size() == 1);
+  CHECK(converts.setup()[0].spec.entry == "packed_transpose");
   std::size_t constants = 0;
   for (std::size_t i = 0; i < package->argument_count(); ++i) {
     constants += package->argument(i).constant;

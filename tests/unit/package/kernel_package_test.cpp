@@ -10,6 +10,7 @@
 #include "models/core/random.hpp"
 #include "tests/unit/package/package_bytes.hpp"
 #include "tests/unit/repeats.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::test;
@@ -19,11 +20,7 @@ namespace {
 namespace fb = idletune::kernel_schema;
 using Package = std::shared_ptr<const KernelPackage>;
 
-Package golden() {
-  auto package = KernelPackage::open(golden_package(), "saxpy_v1.itkernel");
-  REQUIRE_MESSAGE(package.ok(), package.status().message());
-  return *package;
-}
+Package golden() { return required(KernelPackage::open(golden_package(), "saxpy_v1.itkernel")); }
 
 std::string refusal(std::vector<std::uint8_t> bytes, StatusCode code = StatusCode::corrupt) {
   const auto package = KernelPackage::open(std::move(bytes), "bad.itkernel");
@@ -119,19 +116,17 @@ TEST_CASE("a space outlives the package that it came from") {
 
 TEST_CASE("a plan has the sizes of the description") {
   const Package package = golden();
-  const auto plan = package->plan(Shape{1000}, Configuration{64, 4, 2});
-  REQUIRE(plan.ok());
-  CHECK(plan->first().range.dimensions == 1);
-  CHECK(plan->first().range.global[0] == 256);  // ceil(1000 / 256) * 64
-  CHECK(plan->first().range.local[0] == 64);
-  CHECK(plan->first().local_memory_bytes == 0);
+  const auto plan = required(package->plan(Shape{1000}, Configuration{64, 4, 2}));
+  CHECK(plan.first().range.dimensions == 1);
+  CHECK(plan.first().range.global[0] == 256);  // ceil(1000 / 256) * 64
+  CHECK(plan.first().range.local[0] == 64);
+  CHECK(plan.first().local_memory_bytes == 0);
   CHECK(package->compile_options(Configuration{64, 4, 2}) == "-DWG=64 -DWPT=4 -DVW=2");
 }
 
 TEST_CASE("a configuration that does not apply to a shape is unsupported, with the constraint") {
   const Package package = golden();
   const auto plan = package->plan(Shape{1001}, Configuration{64, 4, 2});
-  REQUIRE_FALSE(plan.ok());
   CHECK(plan.code() == StatusCode::unsupported);
   CHECK(plan.status().message() ==
         "kernel 'saxpy': the constraint 'N % VW == 0' does not hold for this shape");
@@ -182,18 +177,16 @@ TEST_CASE("the reference has an entry point, sizes and options of its own") {
   CHECK(package->reference().entry() == "saxpy_reference");
   CHECK(package->reference().configuration() == package->default_configuration());
   CHECK(package->reference().options() == "-DWG=64 -DWPT=1 -DVW=1");
-  const auto plan = package->reference().plan(Shape{1001});
-  REQUIRE(plan.ok());
-  CHECK(plan->first().range.global[0] == 1001);
-  CHECK(plan->first().range.local[0] == 1);
+  const auto plan = required(package->reference().plan(Shape{1001}));
+  CHECK(plan.first().range.global[0] == 1001);
+  CHECK(plan.first().range.local[0] == 1);
 }
 
 TEST_CASE("the tolerance grows with the larger of the reference and the scale") {
-  const auto tolerance = golden()->reference().tolerance(Shape{10});
-  REQUIRE(tolerance.ok());
-  CHECK(tolerance->scale == 2);
-  CHECK(tolerance->allowed(0) == doctest::Approx(2e-6));
-  CHECK(tolerance->allowed(-10) == doctest::Approx(1e-5));
+  const auto tolerance = required(golden()->reference().tolerance(Shape{10}));
+  CHECK(tolerance.scale == 2);
+  CHECK(tolerance.allowed(0) == doctest::Approx(2e-6));
+  CHECK(tolerance.allowed(-10) == doctest::Approx(1e-5));
 }
 
 TEST_CASE("every truncation of a package is refused") {
@@ -203,7 +196,6 @@ TEST_CASE("every truncation of a package is refused") {
     const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(size);
     const auto package =
         KernelPackage::open(std::vector<std::uint8_t>(bytes.begin(), end), "bad.itkernel");
-    REQUIRE_FALSE(package.ok());
     REQUIRE(package.code() == StatusCode::corrupt);
   }
 }

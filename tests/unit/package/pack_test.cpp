@@ -14,6 +14,7 @@
 #include "models/package/package_contents.hpp"
 #include "models/package/package_writer.hpp"
 #include "tests/unit/package/package_bytes.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/space/clblast_gemm.hpp"
 
 using namespace idletune;
@@ -103,9 +104,8 @@ void operator delete(void* pointer) noexcept { uncounted(pointer); }
 void operator delete(void* pointer, std::size_t) noexcept { uncounted(pointer); }
 
 TEST_CASE("opening a space of more than 10^9 combinations takes little memory and time") {
-  const auto bytes = pack(large_description());
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
-  std::vector<std::uint8_t> copy = *bytes;
+  const auto bytes = required(pack(large_description()));
+  std::vector<std::uint8_t> copy = bytes;
   const std::size_t before = heap.now - copy.size();  // the file itself counts
   heap.peak = heap.now;
   const auto start = std::chrono::steady_clock::now();
@@ -116,7 +116,7 @@ TEST_CASE("opening a space of more than 10^9 combinations takes little memory an
   CHECK((*package)->space().combinations() == 1490116119384765625ull);
   CHECK((*package)->space().valid_count() == 678438250);
   CHECK(peak_bytes < (4u << 20));
-  MESSAGE("figure: opened " << bytes->size() << " bytes in " << taken.count() << " ms, peak "
+  MESSAGE("figure: opened " << bytes.size() << " bytes in " << taken.count() << " ms, peak "
                             << peak_bytes << " bytes of memory");
   Random random(1);
   const std::size_t steady = heap.now;
@@ -138,27 +138,23 @@ TEST_CASE("the same description gives the same bytes") {
 TEST_CASE("a diagram that would be too large is left out, and the package says so") {
   PackOptions options;
   options.max_edges = 10;
-  const auto small = round_trip(large_description(), options);
-  REQUIRE(small.ok());
-  CHECK_FALSE((*small)->space().indexed());
-  CHECK((*small)->space().contains((*small)->default_configuration()));
+  const auto small = required(round_trip(large_description(), options));
+  CHECK_FALSE(small->space().indexed());
+  CHECK(small->space().contains(small->default_configuration()));
   options.max_edges = 200000;
   options.max_states = 10;
-  const auto few = round_trip(large_description(), options);
-  REQUIRE(few.ok());
-  CHECK_FALSE((*few)->space().indexed());
-  const auto full = round_trip(large_description());
-  REQUIRE(full.ok());
-  CHECK((*full)->space().indexed());
-  CHECK((*full)->digest() == (*few)->digest());  // the same kernel
+  const auto few = required(round_trip(large_description(), options));
+  CHECK_FALSE(few->space().indexed());
+  const auto full = required(round_trip(large_description()));
+  CHECK(full->space().indexed());
+  CHECK(full->digest() == few->digest());  // the same kernel
 }
 
 TEST_CASE("the kernel's digest follows source, entry, options, sizes and space") {
   const KernelDescription original = large_description();
   const auto digest = [](const KernelDescription& description) {
-    const auto package = round_trip(description);
-    REQUIRE_MESSAGE(package.ok(), package.status().message());
-    return (*package)->digest();
+    const auto package = required(round_trip(description));
+    return package->digest();
   };
   const std::uint64_t reference = digest(original);
   const auto changed = [&](auto change) {
@@ -222,9 +218,8 @@ TEST_CASE("a kernel has at most as many arguments as a launch carries") {
     description.arguments.push_back(description.arguments.front());
     description.arguments.back().name = "x" + std::to_string(description.arguments.size());
   }
-  const auto package = round_trip(description);
-  REQUIRE_MESSAGE(package.ok(), package.status().message());
-  CHECK((*package)->argument_count() == std::tuple_size_v<decltype(detail::Variant::derived)>);
+  const auto package = required(round_trip(description));
+  CHECK(package->argument_count() == std::tuple_size_v<decltype(detail::Variant::derived)>);
   description.arguments.push_back(description.arguments.front());
   description.arguments.back().name = "one_more";
   CHECK(refusal(description).find("33 arguments, expected 1 to 32") != std::string::npos);
@@ -235,9 +230,8 @@ TEST_CASE("sizes that make no launch are named") {
     KernelDescription description = description_of({parameter("P0", {1, 2})}, {});
     description.launch.global = {global};
     description.launch.local = {local};
-    const auto package = round_trip(description);
-    REQUIRE(package.ok());
-    const auto plan = (*package)->plan(Shape{100}, Configuration{1});
+    const auto package = required(round_trip(description));
+    const auto plan = package->plan(Shape{100}, Configuration{1});
     REQUIRE_FALSE(plan.ok());
     return plan.status().to_string();
   };
@@ -253,42 +247,37 @@ TEST_CASE("sizes that make no launch are named") {
 }
 
 TEST_CASE("binaries are added to a package, several per configuration, none outside its space") {
-  auto bytes = pack(description_of({parameter("P0", {1, 2})}, {}));
-  REQUIRE(bytes.ok());
+  auto bytes = required(pack(description_of({parameter("P0", {1, 2})}, {})));
   const std::vector<std::uint8_t> code{1, 2, 3};
   const PrebuiltBinary ptx{BinaryFormat::ptx, code, 75};
   const PrebuiltBinary cubin{BinaryFormat::cubin, code, 87};
-  const auto more = with_prebuilt(*bytes, {{{2}, ptx}, {{1}, ptx}, {{2}, cubin}});
-  REQUIRE_MESSAGE(more.ok(), more.status().to_string());
-  const auto plain = KernelPackage::open(*bytes, "p");
-  const auto package = KernelPackage::open(*more, "p");
-  REQUIRE(package.ok());
-  CHECK((*package)->prebuilt_count() == 3);
-  CHECK((*package)->prebuilt(Configuration{1}).size() == 1);
-  REQUIRE((*package)->prebuilt(Configuration{2}).size() == 2);
-  CHECK((*package)->prebuilt(Configuration{2})[1].made_for == 87);
-  CHECK((*package)->digest() == (*plain)->digest());  // the same kernel
-  CHECK(with_prebuilt(*bytes, {{{3}, ptx}}).code() == StatusCode::invalid_argument);
+  const auto more = required(with_prebuilt(bytes, {{{2}, ptx}, {{1}, ptx}, {{2}, cubin}}));
+  const auto plain = KernelPackage::open(bytes, "p");
+  const auto package = required(KernelPackage::open(more, "p"));
+  CHECK(package->prebuilt_count() == 3);
+  CHECK(package->prebuilt(Configuration{1}).size() == 1);
+  REQUIRE(package->prebuilt(Configuration{2}).size() == 2);
+  CHECK(package->prebuilt(Configuration{2})[1].made_for == 87);
+  CHECK(package->digest() == (*plain)->digest());  // the same kernel
+  CHECK(with_prebuilt(bytes, {{{3}, ptx}}).code() == StatusCode::invalid_argument);
 }
 
 TEST_CASE("prebuilt binaries are found by configuration, and their bytes are checked") {
-  auto bytes = pack(description_of({parameter("P0", {1, 2})}, {}));
-  REQUIRE(bytes.ok());
-  auto contents = package::read_package(std::make_shared<const std::vector<std::uint8_t>>(*bytes));
-  REQUIRE(contents.ok());
+  auto bytes = required(pack(description_of({parameter("P0", {1, 2})}, {})));
+  auto contents =
+      required(package::read_package(std::make_shared<const std::vector<std::uint8_t>>(bytes)));
   const std::vector<std::uint8_t> code{0xde, 0xad, 0xbe, 0xef, 0x99, 0x77, 0x55};
-  (*contents)->binaries.push_back(
-      {(*contents)->space.key(Configuration{2}), {{BinaryFormat::cubin, code, 87}}});
-  std::vector<std::uint8_t> packed = package::write_package(**contents);
-  const auto package = KernelPackage::open(packed, "p");
-  REQUIRE(package.ok());
-  CHECK((*package)->prebuilt_count() == 1);
-  const Span<const PrebuiltBinary> found = (*package)->prebuilt(Configuration{2});
+  contents->binaries.push_back(
+      {contents->space.key(Configuration{2}), {{BinaryFormat::cubin, code, 87}}});
+  std::vector<std::uint8_t> packed = package::write_package(*contents);
+  const auto package = required(KernelPackage::open(packed, "p"));
+  CHECK(package->prebuilt_count() == 1);
+  const Span<const PrebuiltBinary> found = package->prebuilt(Configuration{2});
   REQUIRE(found.size() == 1);
   CHECK(found[0].format == BinaryFormat::cubin);
   CHECK(found[0].made_for == 87);
   CHECK(std::vector<std::uint8_t>(found[0].bytes.begin(), found[0].bytes.end()) == code);
-  CHECK((*package)->prebuilt(Configuration{1}).empty());
+  CHECK(package->prebuilt(Configuration{1}).empty());
   const std::size_t at = [&] {
     for (std::size_t i = 0;; ++i) {
       if (packed[i] == 0xde && packed[i + 1] == 0xad && packed[i + 2] == 0xbe) return i;
@@ -297,6 +286,5 @@ TEST_CASE("prebuilt binaries are found by configuration, and their bytes are che
   packed[at] = 0;
   REQUIRE(seal_again(packed));
   const auto damaged = KernelPackage::open(packed, "p");
-  REQUIRE_FALSE(damaged.ok());
   CHECK(damaged.status().message().find("checksum") != std::string::npos);
 }

@@ -6,6 +6,7 @@
 
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
+#include "tests/unit/required.hpp"
 
 namespace {
 
@@ -30,11 +31,8 @@ KernelDescription copy_kernel() {
 }
 
 std::string packed_source(const KernelDescription& description) {
-  auto bytes = pack(description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  auto package = KernelPackage::open(std::move(*bytes), "copy");
-  REQUIRE(package.ok());
-  return std::string((*package)->source());
+  auto package = required(KernelPackage::open(required(pack(description)), "copy"));
+  return std::string(package->source());
 }
 
 }  // namespace

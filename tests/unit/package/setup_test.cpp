@@ -6,6 +6,7 @@
 
 #include "models/package/package_contents.hpp"
 #include "models/package/package_writer.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/trial/setup_kernel.hpp"
 
 using namespace idletune;
@@ -39,28 +40,24 @@ TEST_CASE("a package with a setup keeps it behind the steps") {
   CHECK(*package->buffer_bytes(3, {100}, {0, 4, 1}) == 400);
   CHECK(*package->buffer_bytes(3, {100}, {0, 4, 0}) == 4);  // not needed: one element
 
-  const auto converted = package->plan({100}, {0, 16, 1});
-  REQUIRE(converted.ok());
-  REQUIRE(converted->steps().size() == 1);
-  CHECK(converted->first().spec.entry == "scale");
-  REQUIRE(converted->setup().size() == 1);
-  CHECK(converted->setup()[0].spec.entry == "convert");
-  CHECK(converted->setup()[0].index == 2);
-  CHECK(converted->all().size() == 2);
-  const auto direct = package->plan({100}, {0, 16, 0});
-  REQUIRE(direct.ok());
-  CHECK(direct->setup().empty());
-  const auto reference = package->reference().plan({100});
-  REQUIRE(reference.ok());
-  CHECK(reference->setup().empty());
-  CHECK(reference->first().spec.arguments.size() == 4);  // without the prepared memory
+  const auto converted = required(package->plan({100}, {0, 16, 1}));
+  REQUIRE(converted.steps().size() == 1);
+  CHECK(converted.first().spec.entry == "scale");
+  REQUIRE(converted.setup().size() == 1);
+  CHECK(converted.setup()[0].spec.entry == "convert");
+  CHECK(converted.setup()[0].index == 2);
+  CHECK(converted.all().size() == 2);
+  const auto direct = required(package->plan({100}, {0, 16, 0}));
+  CHECK(direct.setup().empty());
+  const auto reference = required(package->reference().plan({100}));
+  CHECK(reference.setup().empty());
+  CHECK(reference.first().spec.arguments.size() == 4);  // without the prepared memory
 }
 
 TEST_CASE("a step of the setup is another kernel than the same step of every launch") {
   const auto digest_of = [](const KernelDescription& description) {
-    const auto package = KernelPackage::open(*pack(description), "test");
-    REQUIRE(package.ok());
-    return (*package)->digest();
+    const auto package = required(KernelPackage::open(*pack(description), "test"));
+    return package->digest();
   };
   const KernelDescription description = setup_description();
   KernelDescription other = description;
@@ -111,14 +108,12 @@ TEST_CASE("what no setup writes, or no step reads, is refused") {
 
 // A reader does not rely on whoever wrote the file.
 TEST_CASE("a package whose setup takes what may change is refused by its reader") {
-  const auto bytes = pack(setup_description());
-  REQUIRE(bytes.ok());
-  auto shared = std::make_shared<const std::vector<std::uint8_t>>(*bytes);
+  const auto bytes = required(pack(setup_description()));
+  auto shared = std::make_shared<const std::vector<std::uint8_t>>(bytes);
   const auto rewritten = [&](void (*change)(package::PackageContents&)) {
-    auto contents = package::read_package(shared);
-    REQUIRE(contents.ok());
-    change(**contents);
-    return KernelPackage::open(package::write_package(**contents, Expression()), "test").status();
+    auto contents = required(package::read_package(shared));
+    change(*contents);
+    return KernelPackage::open(package::write_package(*contents, Expression()), "test").status();
   };
   CHECK(rewritten([](package::PackageContents&) {}).ok());
   Status status = rewritten([](package::PackageContents& c) { c.arguments[0].constant = false; });

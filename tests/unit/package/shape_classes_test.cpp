@@ -4,6 +4,7 @@
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
 #include "tests/unit/package/sealing.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -30,11 +31,7 @@ KernelDescription row_kernel() {
 }
 
 std::shared_ptr<const KernelPackage> packed(const KernelDescription& description) {
-  auto bytes = pack(description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
-  auto package = KernelPackage::open(*bytes, "rows");
-  REQUIRE_MESSAGE(package.ok(), package.status().message());
-  return *package;
+  return required(KernelPackage::open(required(pack(description)), "rows"));
 }
 
 std::uint64_t key_of(const KernelPackage& package, const Shape& shape, const Configuration& c) {
@@ -159,10 +156,9 @@ TEST_CASE("Terms of a kind that a later version knows leave no classes; damaged 
     REQUIRE(test::seal_again(changed));
     return KernelPackage::open(changed, "rows");
   };
-  const auto later = patched(1, 32);
-  REQUIRE(later.ok());
-  CHECK_FALSE((*later)->has_classes());
-  CHECK(key_of(**later, {1001, 8}, {64, 4, 1}) != key_of(**later, {7777, 8}, {64, 4, 1}));
+  const auto later = required(patched(1, 32));
+  CHECK_FALSE(later->has_classes());
+  CHECK(key_of(*later, {1001, 8}, {64, 4, 1}) != key_of(*later, {7777, 8}, {64, 4, 1}));
   // One kind less: the length stands in front of the data.
   CHECK(patched(std::size_t(0) - 4, 1).status().message().find("has no kind") != std::string::npos);
 }

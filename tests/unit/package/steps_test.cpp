@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/required.hpp"
 #include "tests/unit/trial/steps_kernel.hpp"
 
 using namespace idletune;
@@ -31,27 +32,23 @@ TEST_CASE("a package of several steps keeps them, with arguments and conditions"
   CHECK(*package->buffer_bytes(2, {100}, {0, 4}) == 400);
   CHECK(*package->buffer_bytes(2, {5}, {0, 4}) == 4);  // not needed: one element
 
-  const auto large = package->plan({100}, {0, 16});
-  REQUIRE(large.ok());
-  REQUIRE(large->steps().size() == 3);
-  CHECK(large->steps()[2].index == 2);
-  CHECK(large->steps()[2].range.global[0] == 112);
-  const auto small = package->plan({5}, {0, 16});
-  REQUIRE(small.ok());
-  REQUIRE(small->steps().size() == 1);
-  CHECK(small->first().spec.entry == "all");
-  const auto reference = package->reference().plan({100});
-  REQUIRE(reference.ok());
-  CHECK(reference->steps().size() == 1);
-  CHECK(reference->first().spec.arguments.size() == 3);  // without the scratch
+  const auto large = required(package->plan({100}, {0, 16}));
+  REQUIRE(large.steps().size() == 3);
+  CHECK(large.steps()[2].index == 2);
+  CHECK(large.steps()[2].range.global[0] == 112);
+  const auto small = required(package->plan({5}, {0, 16}));
+  REQUIRE(small.steps().size() == 1);
+  CHECK(small.first().spec.entry == "all");
+  const auto reference = required(package->reference().plan({100}));
+  CHECK(reference.steps().size() == 1);
+  CHECK(reference.first().spec.arguments.size() == 3);  // without the scratch
 }
 
 TEST_CASE("another order, condition or argument of steps is another kernel") {
   const std::uint64_t digest = steps_package()->digest();
   const auto digest_of = [](const KernelDescription& description) {
-    const auto package = KernelPackage::open(*pack(description), "test");
-    REQUIRE(package.ok());
-    return (*package)->digest();
+    const auto package = required(KernelPackage::open(*pack(description), "test"));
+    return package->digest();
   };
   CHECK(digest_of(steps_description()) == digest);
   KernelDescription other = steps_description();
@@ -71,10 +68,9 @@ TEST_CASE("another order, condition or argument of steps is another kernel") {
 TEST_CASE("a shape at which no step's condition holds cannot be launched") {
   KernelDescription description = steps_description();
   description.steps.pop_back();
-  const auto package = KernelPackage::open(*pack(description), "test");
-  REQUIRE(package.ok());
-  CHECK((*package)->plan({100}, {0, 4}).ok());
-  const auto none = (*package)->plan({5}, {0, 4});
+  const auto package = required(KernelPackage::open(*pack(description), "test"));
+  CHECK(package->plan({100}, {0, 4}).ok());
+  const auto none = package->plan({5}, {0, 4});
   CHECK(none.code() == StatusCode::unsupported);
   CHECK(none.status().message() == "kernel 'steps': no step's condition holds for this shape");
 }
@@ -124,9 +120,8 @@ TEST_CASE("what is wrong with steps is said of the step") {
 TEST_CASE("a size of scratch that no memory has is refused where it is asked for") {
   KernelDescription description = steps_description();
   description.arguments[2].size = "4 - N";
-  const auto package = KernelPackage::open(*pack(description), "test");
-  REQUIRE(package.ok());
-  CHECK((*package)->buffer_bytes(2, {100}, {0, 4}).code() == StatusCode::unsupported);
+  const auto package = required(KernelPackage::open(*pack(description), "test"));
+  CHECK(package->buffer_bytes(2, {100}, {0, 4}).code() == StatusCode::unsupported);
 }
 
 TEST_CASE("a package may have more steps than run at any shape, but not run more") {
@@ -134,11 +129,10 @@ TEST_CASE("a package may have more steps than run at any shape, but not run more
   const DescribedStep first = description.steps[0];
   for (int i = 0; i < 4; ++i) description.steps.push_back(first);
   description.steps.back().condition = "N >= 50";
-  const auto package = KernelPackage::open(*pack(description), "test");
-  REQUIRE(package.ok());
-  CHECK((*package)->step_count() == 8);
-  CHECK((*package)->plan({20}, {0, 4})->steps().size() == 6);
-  const auto refused = (*package)->plan({50}, {0, 4});
+  const auto package = required(KernelPackage::open(*pack(description), "test"));
+  CHECK(package->step_count() == 8);
+  CHECK(package->plan({20}, {0, 4})->steps().size() == 6);
+  const auto refused = package->plan({50}, {0, 4});
   CHECK(refused.code() == StatusCode::unsupported);
   CHECK(refused.status().message() == "kernel 'steps': more than 6 steps would run");
 

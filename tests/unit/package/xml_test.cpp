@@ -14,6 +14,7 @@
 #include "tests/paths.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/package/package_bytes.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -43,10 +44,8 @@ std::string refusal_of_xml(const std::string& text) {
 }
 
 std::string pack_refusal(const std::string& text) {
-  const auto description = parse_kernel_xml(text, kXmlFolder + "k.xml");
-  REQUIRE_MESSAGE(description.ok(), description.status().message());
-  const auto bytes = pack(*description);
-  REQUIRE_FALSE(bytes.ok());
+  const auto description = required(parse_kernel_xml(text, kXmlFolder + "k.xml"));
+  const auto bytes = pack(description);
   CHECK(bytes.code() == StatusCode::invalid_argument);
   const std::string message = bytes.status().message();
   REQUIRE(message.find(kXmlFolder + "k.xml") == 0);
@@ -54,30 +53,27 @@ std::string pack_refusal(const std::string& text) {
 }
 
 std::vector<std::int64_t> values(const std::string& text) {
-  const auto list = package::parse_values(text);
-  REQUIRE_MESSAGE(list.ok(), list.status().message());
-  return *list;
+  return required(package::parse_values(text));
 }
 
 }  // namespace
 
 TEST_CASE("the example of the reference is read as it stands") {
-  const auto read = read_kernel_xml(kXmlFolder + "saxpy.xml");
-  REQUIRE_MESSAGE(read.ok(), read.status().message());
-  CHECK(read->name == "saxpy");
-  CHECK(read->entry == "saxpy");
-  CHECK(read->dialect == Dialect::opencl);
-  CHECK(read->dimensions == std::vector<std::string>{"N"});
-  REQUIRE(read->parameters.size() == 3);
-  CHECK(read->parameters[0].kind == ParameterKind::work_group);
-  CHECK(read->parameters[0].default_value == 64);
-  REQUIRE(read->constraints.size() == 3);
-  CHECK(read->constraints[1].text == "WG * WPT <= 1024");
-  CHECK(read->reference.entry == "saxpy_reference");
-  CHECK(read->tolerance.relative == 1e-6);
-  CHECK(read->tolerance.scale.text == "2");
-  REQUIRE(read->arguments.size() == 4);
-  CHECK(read->arguments[3].access == Access::inout);
+  const auto read = required(read_kernel_xml(kXmlFolder + "saxpy.xml"));
+  CHECK(read.name == "saxpy");
+  CHECK(read.entry == "saxpy");
+  CHECK(read.dialect == Dialect::opencl);
+  CHECK(read.dimensions == std::vector<std::string>{"N"});
+  REQUIRE(read.parameters.size() == 3);
+  CHECK(read.parameters[0].kind == ParameterKind::work_group);
+  CHECK(read.parameters[0].default_value == 64);
+  REQUIRE(read.constraints.size() == 3);
+  CHECK(read.constraints[1].text == "WG * WPT <= 1024");
+  CHECK(read.reference.entry == "saxpy_reference");
+  CHECK(read.tolerance.relative == 1e-6);
+  CHECK(read.tolerance.scale.text == "2");
+  REQUIRE(read.arguments.size() == 4);
+  CHECK(read.arguments[3].access == Access::inout);
 }
 
 TEST_CASE("the example in the reference page is the one that is tested") {
@@ -92,12 +88,10 @@ TEST_CASE("the example in the reference page is the one that is tested") {
 }
 
 TEST_CASE("packing the example without classes gives the golden package, byte for byte") {
-  auto description = read_kernel_xml(kXmlFolder + "saxpy.xml");
-  REQUIRE(description.ok());
-  description->classes.none = true;
-  const auto bytes = pack(*description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
-  CHECK(*bytes == test::golden_package());
+  auto description = required(read_kernel_xml(kXmlFolder + "saxpy.xml"));
+  description.classes.none = true;
+  const auto bytes = required(pack(description));
+  CHECK(bytes == test::golden_package());
 }
 
 TEST_CASE("mistakes are named with file, line and element") {
@@ -172,50 +166,38 @@ TEST_CASE("without <reference> the default configuration is the truth") {
   std::string text = example();
   const std::size_t begin = text.find("<reference"), end = text.find("</reference>");
   text.erase(begin, end + 12 - begin);
-  const auto description = parse_kernel_xml(text, kXmlFolder + "k.xml");
-  REQUIRE(description.ok());
-  auto bytes = pack(*description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
-  const auto package = KernelPackage::open(std::move(*bytes), "k");
-  REQUIRE(package.ok());
-  CHECK((*package)->reference().entry() == "saxpy");
-  CHECK((*package)->reference().configuration() == (*package)->default_configuration());
-  CHECK((*package)->reference().plan(Shape{1000})->first().range.global[0] == 1024);
+  const auto description = required(parse_kernel_xml(text, kXmlFolder + "k.xml"));
+  const auto package = required(KernelPackage::open(required(pack(description)), "k"));
+  CHECK(package->reference().entry() == "saxpy");
+  CHECK(package->reference().configuration() == package->default_configuration());
+  CHECK(package->reference().plan(Shape{1000})->first().range.global[0] == 1024);
 }
 
 TEST_CASE("a reference may be the kernel in a fixed configuration") {
   std::string text = example();
   const std::size_t begin = text.find("<reference"), end = text.find("</reference>");
   text.replace(begin, end - begin, "<reference><set parameter=\"WG\" value=\"32\"/>");
-  const auto description = parse_kernel_xml(text, kXmlFolder + "k.xml");
-  REQUIRE_MESSAGE(description.ok(), description.status().message());
-  auto bytes = pack(*description);
-  REQUIRE(bytes.ok());
-  const auto package = KernelPackage::open(std::move(*bytes), "k");
-  REQUIRE(package.ok());
-  CHECK((*package)->reference().configuration() == Configuration{32, 1, 1});
-  CHECK((*package)->reference().options() == "-DWG=32 -DWPT=1 -DVW=1");
-  CHECK((*package)->reference().plan(Shape{33})->first().range.local[0] == 32);
+  const auto description = required(parse_kernel_xml(text, kXmlFolder + "k.xml"));
+  const auto package = required(KernelPackage::open(required(pack(description)), "k"));
+  CHECK(package->reference().configuration() == Configuration{32, 1, 1});
+  CHECK(package->reference().options() == "-DWG=32 -DWPT=1 -DVW=1");
+  CHECK(package->reference().plan(Shape{33})->first().range.local[0] == 32);
 }
 
 TEST_CASE("several sources are joined in order and keep their line numbers") {
-  const auto description =
+  const auto description = required(
       parse_kernel_xml(with("<source file=\"saxpy.cl\" entry=\"saxpy\" dialect=\"opencl\"/>",
                             "<source file=\"saxpy.xml\"/><source file=\"saxpy.cl\" entry=\"saxpy\" "
                             "options=\"-cl-mad-enable\"/>"),
-                       kXmlFolder + "k.xml");
-  REQUIRE_MESSAGE(description.ok(), description.status().message());
-  const std::size_t first = description->source.find("#line 1 \"saxpy.xml\"\n<!-- The example");
-  const std::size_t second = description->source.find("#line 1 \"saxpy.cl\"\n// y = a * x");
+                       kXmlFolder + "k.xml"));
+  const std::size_t first = description.source.find("#line 1 \"saxpy.xml\"\n<!-- The example");
+  const std::size_t second = description.source.find("#line 1 \"saxpy.cl\"\n// y = a * x");
   CHECK(first == 0);
   CHECK(second != std::string::npos);
-  CHECK(description->options == "-cl-mad-enable");
-  CHECK(description->dialect == Dialect::portable);
-  auto bytes = pack(*description);
-  REQUIRE(bytes.ok());
-  const auto package = KernelPackage::open(std::move(*bytes), "k");
-  REQUIRE(package.ok());
-  CHECK((*package)->compile_options(Configuration{32, 1, 1}) ==
+  CHECK(description.options == "-cl-mad-enable");
+  CHECK(description.dialect == Dialect::portable);
+  const auto package = required(KernelPackage::open(required(pack(description)), "k"));
+  CHECK(package->compile_options(Configuration{32, 1, 1}) ==
         "-DWG=32 -DWPT=1 -DVW=1 -cl-mad-enable");
 }
 
@@ -225,7 +207,6 @@ TEST_CASE("a description that is no plain file is refused, and a pipe is not wai
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   for (const std::string& path : {pipe, kXmlFolder}) {
     const auto read = read_kernel_xml(path);
-    REQUIRE_FALSE(read.ok());
     CHECK(read.code() == StatusCode::invalid_argument);
     CHECK(read.status().message() == "'" + path + "' is not a plain file");
   }
@@ -233,7 +214,6 @@ TEST_CASE("a description that is no plain file is refused, and a pipe is not wai
 
 TEST_CASE("files that are not there are not found") {
   const auto missing = read_kernel_xml(kXmlFolder + "none.xml");
-  REQUIRE_FALSE(missing.ok());
   CHECK(missing.code() == StatusCode::not_found);
 }
 
@@ -260,16 +240,12 @@ TEST_CASE("features and dimensions of 0 are read") {
   std::string text = with("</dimensions>", features);
   const std::string dimension = "<dimension name=\"N\"/>";
   text.replace(text.find(dimension), dimension.size(), "<dimension name=\"N\" minimum=\"0\"/>");
-  const auto description = parse_kernel_xml(text, kXmlFolder + "k.xml");
-  REQUIRE_MESSAGE(description.ok(), description.status().message());
-  const auto bytes = pack(*description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
-  const auto package = KernelPackage::open(*bytes, "test");
-  REQUIRE(package.ok());
-  CHECK((*package)->inputs().names() == "N layout padding aspect");
-  CHECK((*package)->inputs().problem_text((*package)->inputs().with_features(Problem({14}, {1}))) ==
+  const auto description = required(parse_kernel_xml(text, kXmlFolder + "k.xml"));
+  const auto package = required(KernelPackage::open(required(pack(description)), "test"));
+  CHECK(package->inputs().names() == "N layout padding aspect");
+  CHECK(package->inputs().problem_text(package->inputs().with_features(Problem({14}, {1}))) ==
         "N=14 layout=transposed padding=2 aspect=2");
-  CHECK((*package)->has_no_work(Problem({0}, {1})));
+  CHECK(package->has_no_work(Problem({0}, {1})));
 }
 
 TEST_CASE("what is wrong with a feature is said at its line") {
@@ -288,34 +264,26 @@ TEST_CASE("what is wrong with a feature is said at its line") {
 }
 
 TEST_CASE("a kernel of several steps is read, with what each step takes") {
-  const auto description = read_kernel_xml(kXmlFolder + "padded_product.xml");
-  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
-  REQUIRE(description->steps.size() == 4);
-  CHECK(description->entry.empty());
-  CHECK(description->steps[1].entry == "multiply");
-  CHECK(description->steps[1].condition.text == "M % T != 0");
-  CHECK(description->steps[1].arguments ==
+  const auto description = required(read_kernel_xml(kXmlFolder + "padded_product.xml"));
+  REQUIRE(description.steps.size() == 4);
+  CHECK(description.entry.empty());
+  CHECK(description.steps[1].entry == "multiply");
+  CHECK(description.steps[1].condition.text == "M % T != 0");
+  CHECK(description.steps[1].arguments ==
         std::vector<std::string>{"n", "k", "padded_a", "b", "padded_c"});
-  const auto bytes = pack(*description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  const auto package = KernelPackage::open(*bytes, "padded_product");
-  REQUIRE(package.ok());
-  CHECK((*package)->plan({37, 64, 32}, {4, 16})->steps().size() == 3);
-  CHECK((*package)->plan({36, 64, 32}, {4, 16})->steps().size() == 1);
+  const auto package = required(KernelPackage::open(required(pack(description)), "padded_product"));
+  CHECK(package->plan({37, 64, 32}, {4, 16})->steps().size() == 3);
+  CHECK(package->plan({36, 64, 32}, {4, 16})->steps().size() == 1);
 }
 
 TEST_CASE("a kernel with a setup is read, with what it prepares and of what") {
-  const auto description = read_kernel_xml(kXmlFolder + "packed_product.xml");
-  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
-  REQUIRE(description->setup.size() == 1);
-  CHECK(description->setup[0].entry == "transpose");
-  CHECK(description->setup[0].arguments == std::vector<std::string>{"n", "k", "w", "packed"});
-  const auto bytes = pack(*description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  const auto package = KernelPackage::open(*bytes, "packed_product");
-  REQUIRE(package.ok());
-  CHECK((*package)->plan({16, 64, 32}, {1, 1, 16})->setup().size() == 1);
-  CHECK((*package)->plan({16, 64, 32}, {0, 1, 1})->setup().empty());
+  const auto description = required(read_kernel_xml(kXmlFolder + "packed_product.xml"));
+  REQUIRE(description.setup.size() == 1);
+  CHECK(description.setup[0].entry == "transpose");
+  CHECK(description.setup[0].arguments == std::vector<std::string>{"n", "k", "w", "packed"});
+  const auto package = required(KernelPackage::open(required(pack(description)), "packed_product"));
+  CHECK(package->plan({16, 64, 32}, {1, 1, 16})->setup().size() == 1);
+  CHECK(package->plan({16, 64, 32}, {0, 1, 1})->setup().empty());
 
   std::ifstream file(kXmlFolder + "packed_product.xml");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -360,9 +328,8 @@ TEST_CASE("<classes> adds terms, leaves dimensions out, or says that there are n
     return with("</kernel>", "<classes" + text + "</kernel>");
   };
   const auto read = [&](const std::string& text) {
-    const auto description = parse_kernel_xml(classes(text), kXmlFolder + "k.xml");
-    REQUIRE_MESSAGE(description.ok(), description.status().message());
-    return description->classes;
+    const auto description = required(parse_kernel_xml(classes(text), kXmlFolder + "k.xml"));
+    return description.classes;
   };
   const DescribedClasses some =
       read("><term of=\"N\" tile=\"WG\"/><any dimension=\"N\"/></classes>");
