@@ -11,6 +11,7 @@
 #include "platform/opencl/loader.hpp"
 #include "tests/unit/opencl/stub.hpp"
 #include "tests/unit/opencl/stub_device.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace std::chrono_literals;
 using namespace idletune;
@@ -18,10 +19,9 @@ using namespace idletune::test;
 
 TEST_CASE("the device's description comes from the driver, trimmed and with all versions once") {
   Stub stub;
-  auto devices = opencl::list(options_for(stub));
-  REQUIRE(devices.ok());
-  REQUIRE(devices->size() == 1);
-  const idletune::DeviceInfo& info = (*devices)[0];
+  auto devices = required(opencl::list(options_for(stub)));
+  REQUIRE(devices.size() == 1);
+  const idletune::DeviceInfo& info = devices[0];
   CHECK(info.backend == "opencl");
   CHECK(info.platform == "Stub platform");
   CHECK(info.name == "Stub GPU");
@@ -73,19 +73,16 @@ TEST_CASE("a library without platforms or devices lists nothing and opens nothin
 TEST_CASE("among equal devices open_matching takes the one of the wanted index") {
   Stub stub;
   stub.set(STUB_DEVICES, 3);
-  auto devices = opencl::list(options_for(stub));
-  REQUIRE(devices.ok());
-  REQUIRE(devices->size() == 3);
-  for (const idletune::DeviceInfo& wanted : *devices) {
-    auto device = opencl::open_matching(wanted, options_for(stub));
-    REQUIRE(device.ok());
-    CHECK((*device)->info().index == wanted.index);
+  auto devices = required(opencl::list(options_for(stub)));
+  REQUIRE(devices.size() == 3);
+  for (const idletune::DeviceInfo& wanted : devices) {
+    auto device = required(opencl::open_matching(wanted, options_for(stub)));
+    CHECK(device->info().index == wanted.index);
   }
-  idletune::DeviceInfo gone = devices->back();
+  idletune::DeviceInfo gone = devices.back();
   stub.set(STUB_DEVICES, 2);
-  auto device = opencl::open_matching(gone, options_for(stub));
-  REQUIRE(device.ok());
-  CHECK((*device)->info().index == 0);
+  auto device = required(opencl::open_matching(gone, options_for(stub)));
+  CHECK(device->info().index == 0);
   gone.name = "Another GPU";
   CHECK(opencl::open_matching(gone, options_for(stub)).code() == StatusCode::not_found);
 }
@@ -141,11 +138,10 @@ TEST_CASE("buffers, programs and the device may go in any order and leave nothin
   for (int order = 0; order < 2; ++order) {
     auto device = open_stub(stub);
     auto program = compile_on(*device, 2);
-    auto buffer = device->allocate(16);
-    REQUIRE(buffer.ok());
+    auto buffer = required(device->allocate(16));
     if (order == 0) device.reset();
     program.reset();
-    buffer->reset();
+    buffer.reset();
     device.reset();
     CHECK(stub.new_objects() == 0);
   }
@@ -155,19 +151,16 @@ TEST_CASE("windows start where the driver lets sub-buffers start") {
   Stub stub;
   auto device = open_stub(stub);
   CHECK(device->window_alignment_bytes() == 128);  // the driver says it in bits
-  auto parent = device->allocate(1024);
-  REQUIRE(parent.ok());
+  auto parent = required(device->allocate(1024));
   {
-    auto window = device->window(**parent, 128, 256);
-    REQUIRE_MESSAGE(window.ok(), window.status().to_string());
-    CHECK((*window)->size_bytes() == 256);
-    CHECK(std::memcmp((*window)->argument().data(), (*parent)->argument().data(), sizeof(void*)) !=
-          0);
+    auto window = required(device->window(*parent, 128, 256));
+    CHECK(window->size_bytes() == 256);
+    CHECK(std::memcmp(window->argument().data(), parent->argument().data(), sizeof(void*)) != 0);
   }
-  CHECK(device->window(**parent, 896, 256).code() == StatusCode::invalid_argument);
+  CHECK(device->window(*parent, 896, 256).code() == StatusCode::invalid_argument);
   stub.fail("clCreateSubBuffer", CL_MISALIGNED_SUB_BUFFER_OFFSET, 0);
-  CHECK(device->window(**parent, 64, 256).code() == StatusCode::device_error);
-  parent->reset();
+  CHECK(device->window(*parent, 64, 256).code() == StatusCode::device_error);
+  parent.reset();
   device.reset();
   CHECK(stub.new_objects() == 0);
 }
@@ -180,13 +173,12 @@ TEST_CASE("a failing allocation or copy is an error") {
   stub.reset();
   CHECK(device->allocate((1u << 28) + 1).code() == StatusCode::out_of_memory);
   CHECK(stub.calls("clCreateBuffer") == 0);
-  auto buffer = device->allocate(16);
-  REQUIRE(buffer.ok());
+  auto buffer = required(device->allocate(16));
   std::uint8_t bytes[16] = {};
   stub.fail("clEnqueueWriteBuffer", CL_OUT_OF_RESOURCES, 0);
   stub.fail("clEnqueueReadBuffer", CL_OUT_OF_RESOURCES, 0);
-  CHECK(device->write(**buffer, 0, bytes).code() == StatusCode::device_error);
-  CHECK(device->read(**buffer, 0, bytes).code() == StatusCode::device_error);
-  CHECK(device->write(**buffer, 1, bytes).code() == StatusCode::invalid_argument);
+  CHECK(device->write(*buffer, 0, bytes).code() == StatusCode::device_error);
+  CHECK(device->read(*buffer, 0, bytes).code() == StatusCode::device_error);
+  CHECK(device->write(*buffer, 1, bytes).code() == StatusCode::invalid_argument);
   CHECK(stub.calls("clEnqueueWriteBuffer") == 1);
 }

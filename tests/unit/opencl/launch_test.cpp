@@ -12,6 +12,7 @@
 #include "platform/opencl/loader.hpp"
 #include "tests/unit/opencl/stub.hpp"
 #include "tests/unit/opencl/stub_device.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace std::chrono_literals;
 using namespace idletune;
@@ -21,9 +22,8 @@ TEST_CASE("a launch sets exactly its arguments and enqueues once") {
   Stub stub;
   auto device = open_stub(stub);
   auto program = compile_on(*device, 2);
-  auto buffer = device->allocate(64);
-  REQUIRE(buffer.ok());
-  const Argument arguments[] = {(*buffer)->argument(), 2.5f, std::int32_t{-7}, 1.25,
+  auto buffer = required(device->allocate(64));
+  const Argument arguments[] = {buffer->argument(), 2.5f, std::int32_t{-7}, 1.25,
                                 std::uint64_t{1} << 40};
   stub.reset();
   REQUIRE(program->enqueue(1, two_dimensions(), arguments, {}, nullptr).ok());
@@ -51,9 +51,8 @@ TEST_CASE("scalars that a lane's kernel has already are not set again, buffers a
   Stub stub;
   auto device = open_stub(stub);
   auto program = compile_on(*device, 2);
-  auto buffer = device->allocate(64);
-  REQUIRE(buffer.ok());
-  Argument arguments[] = {(*buffer)->argument(), 2.5f, std::int32_t{-7}, std::int64_t{-7}};
+  auto buffer = required(device->allocate(64));
+  Argument arguments[] = {buffer->argument(), 2.5f, std::int32_t{-7}, std::int64_t{-7}};
   const auto calls = [&](std::uint32_t lane) {
     stub.reset();
     REQUIRE(program->enqueue(lane, two_dimensions(), arguments, {}, nullptr).ok());
@@ -106,23 +105,21 @@ TEST_CASE("a request for no lanes gets the device's number of them") {
   Stub stub;
   opencl::OpenOptions options = options_for(stub);
   options.launch_lanes = 6;
-  auto device = opencl::open(0, options);
-  REQUIRE(device.ok());
-  CHECK(compile_on(**device, 0)->lanes() == 6);
-  CHECK((*device)->compile(request_with(257)).code() == StatusCode::invalid_argument);
+  auto device = required(opencl::open(0, options));
+  CHECK(compile_on(*device, 0)->lanes() == 6);
+  CHECK(device->compile(request_with(257)).code() == StatusCode::invalid_argument);
   CompileRequest nameless = request_with(1);
   nameless.entry = "";
-  CHECK((*device)->compile(nameless).code() == StatusCode::invalid_argument);
+  CHECK(device->compile(nameless).code() == StatusCode::invalid_argument);
 }
 
 TEST_CASE_FIXTURE(OpenedStub, "a launch goes to the queue it names, with its events") {
-  auto api = opencl::load(stub.path);
-  REQUIRE(api.ok());
+  auto api = required(opencl::load(stub.path));
   auto context = static_cast<cl_context>(opencl::handles(*device).context);
   auto device_id = static_cast<cl_device_id>(opencl::handles(*device).device);
-  cl_command_queue plain = (*api)->CreateCommandQueue(context, device_id, 0, nullptr);
+  cl_command_queue plain = api->CreateCommandQueue(context, device_id, 0, nullptr);
   cl_command_queue profiled =
-      (*api)->CreateCommandQueue(context, device_id, CL_QUEUE_PROFILING_ENABLE, nullptr);
+      api->CreateCommandQueue(context, device_id, CL_QUEUE_PROFILING_ENABLE, nullptr);
   int first = 0, second = 0;
   const void* waits[] = {&first, &second};
   cl_event event = nullptr;
@@ -139,15 +136,15 @@ TEST_CASE_FIXTURE(OpenedStub, "a launch goes to the queue it names, with its eve
   stub.last_launch(&launch);
   CHECK(launch.queue == plain);
   CHECK(launch.wait_count == 2);
-  (*api)->ReleaseEvent(event);
+  api->ReleaseEvent(event);
 
   options.queue = profiled;
   REQUIRE(program->enqueue(0, two_dimensions(), {}, options, &ticket).ok());
   CHECK(ticket == event);
   CHECK(*device->elapsed(ticket) == 1000ns);
-  (*api)->ReleaseEvent(event);
-  (*api)->ReleaseCommandQueue(plain);
-  (*api)->ReleaseCommandQueue(profiled);
+  api->ReleaseEvent(event);
+  api->ReleaseCommandQueue(plain);
+  api->ReleaseCommandQueue(profiled);
   program.reset();
   device.reset();
   CHECK(stub.new_objects() == 0);
@@ -183,9 +180,8 @@ TEST_CASE_FIXTURE(OpenedStub,
   CHECK(device->elapsed(ticket).code() == StatusCode::busy);
   CHECK(stub.live_objects() == before + 1);
   stub.set(STUB_EVENT_STATUS, 0);
-  auto time = device->elapsed(ticket);
-  REQUIRE(time.ok());
-  CHECK(*time == 1000ns);
+  auto time = required(device->elapsed(ticket));
+  CHECK(time == 1000ns);
   CHECK(stub.live_objects() == before);
 
   REQUIRE(program->enqueue(0, two_dimensions(), {}, {}, &ticket).ok());
@@ -214,9 +210,8 @@ TEST_CASE_FIXTURE(OpenedStub, "a discarded ticket is released") {
 TEST_CASE("a handle is looked at before a kernel gets it") {
   Stub stub;
   auto device = open_stub(stub);
-  auto buffer = device->allocate(64);
-  REQUIRE(buffer.ok());
-  const Argument memory = (*buffer)->argument();
+  auto buffer = required(device->allocate(64));
+  const Argument memory = buffer->argument();
   CHECK(device->check_buffer(memory, 64).ok());
   CHECK(device->check_buffer(memory, 65).message() ==
         "got a buffer of 64 bytes, expected at least 65");
@@ -227,10 +222,9 @@ TEST_CASE("a handle is looked at before a kernel gets it") {
   const unsigned long asked = stub.calls("clGetMemObjectInfo");
   CHECK(device->check_buffer(memory, 64).ok());
   CHECK(stub.calls("clGetMemObjectInfo") == asked + 1);
-  auto image = device->allocate(64);
-  REQUIRE(image.ok());
+  auto image = required(device->allocate(64));
   stub.set(STUB_MEMORY_TYPE, CL_MEM_OBJECT_IMAGE2D);
-  CHECK(device->check_buffer((*image)->argument(), 64).message() ==
+  CHECK(device->check_buffer(image->argument(), 64).message() ==
         "got an image or a pipe, expected a buffer");
   stub.reset();
   auto other = open_stub(stub);
@@ -255,13 +249,11 @@ TEST_CASE("queues are ordered by a marker on one and a barrier on the other") {
   OpenedStub opened;
   Stub& stub = opened.stub;
   Device& device = *opened.device;
-  const auto api = opencl::load(stub.path);
-  REQUIRE(api.ok());
+  const auto api = required(opencl::load(stub.path));
   const opencl::Handles handles = opencl::handles(device);
   const auto make_queue = [&](cl_command_queue_properties properties) {
-    return (*api)->CreateCommandQueue(static_cast<cl_context>(handles.context),
-                                      static_cast<cl_device_id>(handles.device), properties,
-                                      nullptr);
+    return api->CreateCommandQueue(static_cast<cl_context>(handles.context),
+                                   static_cast<cl_device_id>(handles.device), properties, nullptr);
   };
   cl_command_queue other = make_queue(0);
   cl_command_queue unordered = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -285,20 +277,19 @@ TEST_CASE("queues are ordered by a marker on one and a barrier on the other") {
   stub.fail("clEnqueueBarrierWithWaitList", CL_OUT_OF_RESOURCES, 0);
   CHECK(device.order(nullptr, other).code() == StatusCode::device_error);
   CHECK(stub.live_objects() == live);
-  (*api)->ReleaseCommandQueue(other);
-  (*api)->ReleaseCommandQueue(unordered);
+  api->ReleaseCommandQueue(other);
+  api->ReleaseCommandQueue(unordered);
 }
 
 TEST_CASE("a queue that its owner releases is kept for as long as it is marked") {
   OpenedStub opened;
   Stub& stub = opened.stub;
   Device& device = *opened.device;
-  const auto api = opencl::load(stub.path);
-  REQUIRE(api.ok());
+  const auto api = required(opencl::load(stub.path));
   const opencl::Handles handles = opencl::handles(device);
   const auto make_queue = [&] {
-    return (*api)->CreateCommandQueue(static_cast<cl_context>(handles.context),
-                                      static_cast<cl_device_id>(handles.device), 0, nullptr);
+    return api->CreateCommandQueue(static_cast<cl_context>(handles.context),
+                                   static_cast<cl_device_id>(handles.device), 0, nullptr);
   };
   CHECK(*device.mark(nullptr, nullptr) == nullptr);
   CHECK(*device.mark(handles.queue, nullptr) == nullptr);
@@ -307,13 +298,13 @@ TEST_CASE("a queue that its owner releases is kept for as long as it is marked")
   auto mark = device.mark(first, nullptr);
   REQUIRE(mark.ok());
   CHECK(*device.mark(first, *mark) == *mark);
-  (*api)->ReleaseCommandQueue(first);
+  api->ReleaseCommandQueue(first);
   CHECK(stub.live_objects() == before + 1);
   cl_command_queue second = make_queue();
   CHECK(device.order_after(*mark, first, second).ok());
   mark = device.mark(second, *mark);
   REQUIRE(mark.ok());
-  (*api)->ReleaseCommandQueue(second);
+  api->ReleaseCommandQueue(second);
   CHECK(stub.live_objects() == before + 1);
   device.forget_mark(*mark);
   CHECK(stub.live_objects() == before);
@@ -322,23 +313,22 @@ TEST_CASE("a queue that its owner releases is kept for as long as it is marked")
 TEST_CASE("launches are put in order on a queue out of order once somebody relies on it") {
   OpenedStub opened;
   Stub& stub = opened.stub;
-  const auto api = opencl::load(stub.path);
-  REQUIRE(api.ok());
+  const auto api = required(opencl::load(stub.path));
   const opencl::Handles handles = opencl::handles(*opened.device);
-  cl_command_queue unordered = (*api)->CreateCommandQueue(
+  cl_command_queue unordered = api->CreateCommandQueue(
       static_cast<cl_context>(handles.context), static_cast<cl_device_id>(handles.device),
       CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, nullptr);
-  auto device = opencl::adopt(handles.context, handles.device, unordered, options_for(stub));
-  REQUIRE(device.ok());
-  auto program = compile_on(**device);
+  auto device =
+      required(opencl::adopt(handles.context, handles.device, unordered, options_for(stub)));
+  auto program = compile_on(*device);
   stub.reset();
   const auto launch = [&] {
     REQUIRE(program->enqueue(0, two_dimensions(), {}, {}, nullptr).ok());
     return stub.calls("clEnqueueBarrierWithWaitList");
   };
   CHECK(launch() == 0);
-  const auto queue = opencl::application_queue(**device);
+  const auto queue = opencl::application_queue(*device);
   REQUIRE(queue.ok());
   CHECK(launch() == 1);
-  (*api)->ReleaseCommandQueue(unordered);
+  api->ReleaseCommandQueue(unordered);
 }

@@ -15,6 +15,7 @@
 
 #include "platform/opencl/loader.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 namespace {
 
@@ -46,9 +47,7 @@ Range saxpy_range() {
 }
 
 std::unique_ptr<Device> open_first(const opencl::OpenOptions& options = {}) {
-  auto device = opencl::open(0, options);
-  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
-  return std::move(*device);
+  return required(opencl::open(0, options));
 }
 
 // x and y of the test and what y must be after one saxpy with a = 2.
@@ -77,19 +76,16 @@ std::unique_ptr<idletune::Program> compile_saxpy(Device& device, std::uint32_t l
   request.entry = "saxpy";
   request.options = "-cl-std=CL1.2";
   request.lanes = lanes;
-  auto program = device.compile(request);
-  REQUIRE_MESSAGE(program.ok(), program.status().to_string());
-  return std::move(*program);
+  return required(device.compile(request));
 }
 
 }  // namespace
 
 TEST_CASE("list describes every device and open gives the one of that index") {
-  auto devices = opencl::list();
-  REQUIRE_MESSAGE(devices.ok(), devices.status().to_string());
-  REQUIRE(!devices->empty());
-  for (std::uint32_t i = 0; i < devices->size(); ++i) {
-    const idletune::DeviceInfo& info = (*devices)[i];
+  auto devices = required(opencl::list());
+  REQUIRE(!devices.empty());
+  for (std::uint32_t i = 0; i < devices.size(); ++i) {
+    const idletune::DeviceInfo& info = devices[i];
     CHECK(info.backend == "opencl");
     CHECK(info.index == i);
     CHECK(!info.name.empty());
@@ -100,25 +96,22 @@ TEST_CASE("list describes every device and open gives the one of that index") {
     CHECK(info.max_allocation_bytes > 0);
     CHECK(info.max_work_group_size > 0);
     CHECK(info.max_work_item_sizes[0] > 0);
-    auto device = opencl::open(i);
-    REQUIRE(device.ok());
-    CHECK((*device)->info().name == info.name);
-    CHECK((*device)->info().device_key() == info.device_key());
-    CHECK((*device)->info().driver_key() == info.driver_key());
+    auto device = required(opencl::open(i));
+    CHECK(device->info().name == info.name);
+    CHECK(device->info().device_key() == info.device_key());
+    CHECK(device->info().driver_key() == info.driver_key());
   }
-  auto beyond = opencl::open(static_cast<std::uint32_t>(devices->size()));
+  auto beyond = opencl::open(static_cast<std::uint32_t>(devices.size()));
   CHECK(beyond.code() == StatusCode::not_found);
 }
 
 TEST_CASE("open_matching finds the same device again and refuses another driver") {
-  auto devices = opencl::list();
-  REQUIRE(devices.ok());
-  REQUIRE(!devices->empty());
-  idletune::DeviceInfo wanted = devices->back();
-  auto same = opencl::open_matching(wanted, {});
-  REQUIRE(same.ok());
-  CHECK((*same)->info().index == wanted.index);
-  CHECK((*same)->info().driver_key() == wanted.driver_key());
+  auto devices = required(opencl::list());
+  REQUIRE(!devices.empty());
+  idletune::DeviceInfo wanted = devices.back();
+  auto same = required(opencl::open_matching(wanted, {}));
+  CHECK(same->info().index == wanted.index);
+  CHECK(same->info().driver_key() == wanted.driver_key());
   wanted.driver += " (next version)";
   auto other = opencl::open_matching(wanted, {});
   CHECK(other.code() == StatusCode::not_found);
@@ -132,24 +125,22 @@ TEST_CASE("a saxpy compiles, runs on the tuning queue and gives the right number
   CHECK(program->max_work_group_size() >= 64);
   const Argument arguments[] = {vectors.y->argument(), vectors.x->argument(), 2.0f,
                                 std::int32_t{kCount}};
-  auto times = device->run(*program, saxpy_range(), arguments, 60s);
-  REQUIRE_MESSAGE(times.ok(), times.status().to_string());
-  CHECK(times->device > 0ns);
-  CHECK(times->wall >= times->device);
+  auto times = required(device->run(*program, saxpy_range(), arguments, 60s));
+  CHECK(times.device > 0ns);
+  CHECK(times.wall >= times.device);
   vectors.check(*device, 2.0f);
 }
 
 TEST_CASE("copies outside a buffer are refused and change nothing") {
   auto device = open_first();
-  auto buffer = device->allocate(16);
-  REQUIRE(buffer.ok());
+  auto buffer = required(device->allocate(16));
   std::vector<float> four{1, 2, 3, 4};
-  CHECK(device->write(**buffer, 0, bytes_of(four)).ok());
-  CHECK(device->write(**buffer, 4, bytes_of(four)).code() == StatusCode::invalid_argument);
-  CHECK(device->read(**buffer, 17, MutableBytes()).code() == StatusCode::invalid_argument);
-  CHECK(device->read(**buffer, SIZE_MAX, bytes_of(four)).code() == StatusCode::invalid_argument);
+  CHECK(device->write(*buffer, 0, bytes_of(four)).ok());
+  CHECK(device->write(*buffer, 4, bytes_of(four)).code() == StatusCode::invalid_argument);
+  CHECK(device->read(*buffer, 17, MutableBytes()).code() == StatusCode::invalid_argument);
+  CHECK(device->read(*buffer, SIZE_MAX, bytes_of(four)).code() == StatusCode::invalid_argument);
   std::vector<float> last(1);
-  CHECK(device->read(**buffer, 12, bytes_of(last)).ok());
+  CHECK(device->read(*buffer, 12, bytes_of(last)).ok());
   CHECK(last[0] == 4.0f);
 }
 
@@ -226,9 +217,8 @@ namespace {
 // An application's own OpenCL objects.
 struct Application {
   explicit Application(cl_command_queue_properties properties) {
-    auto loaded = opencl::load("");
-    REQUIRE(loaded.ok());
-    api = *loaded;
+    auto loaded = required(opencl::load(""));
+    api = loaded;
     cl_platform_id platform = nullptr;
     REQUIRE(api->GetPlatformIDs(1, &platform, nullptr) == CL_SUCCESS);
     REQUIRE(api->GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) == CL_SUCCESS);
@@ -259,9 +249,8 @@ struct Application {
 TEST_CASE("an adopted queue runs launches, gives profiles and is given back") {
   Application app(CL_QUEUE_PROFILING_ENABLE);
   {
-    auto adopted = opencl::adopt(app.context, app.device, app.queue);
-    REQUIRE_MESSAGE(adopted.ok(), adopted.status().to_string());
-    Device& device = **adopted;
+    auto adopted = required(opencl::adopt(app.context, app.device, app.queue));
+    Device& device = *adopted;
     CHECK(opencl::handles(device).context == app.context);
     CHECK(opencl::handles(device).device == app.device);
     CHECK(opencl::handles(device).queue == app.queue);
@@ -278,9 +267,8 @@ TEST_CASE("an adopted queue runs launches, gives profiles and is given back") {
     REQUIRE(ticket != nullptr);
     REQUIRE(event != nullptr);
     REQUIRE(app.api->Finish(app.queue) == CL_SUCCESS);
-    auto time = device.elapsed(ticket);
-    REQUIRE_MESSAGE(time.ok(), time.status().to_string());
-    CHECK(*time > 0ns);
+    auto time = required(device.elapsed(ticket));
+    CHECK(time > 0ns);
     CHECK(app.api->ReleaseEvent(event) == CL_SUCCESS);
     vectors.check(device, 2.0f);
   }
@@ -289,9 +277,8 @@ TEST_CASE("an adopted queue runs launches, gives profiles and is given back") {
 
 TEST_CASE("an adopted queue without profiling runs launches and gives no ticket") {
   Application app(0);
-  auto adopted = opencl::adopt(app.context, app.device, app.queue);
-  REQUIRE(adopted.ok());
-  Device& device = **adopted;
+  auto adopted = required(opencl::adopt(app.context, app.device, app.queue));
+  Device& device = *adopted;
   Vectors vectors(device);
   auto program = compile_saxpy(device, 1);
   const Argument arguments[] = {vectors.y->argument(), vectors.x->argument(), 2.0f,
@@ -306,9 +293,8 @@ TEST_CASE("an adopted queue without profiling runs launches and gives no ticket"
 
 TEST_CASE("a launch waits for the events it is given") {
   Application app(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-  auto adopted = opencl::adopt(app.context, app.device, app.queue);
-  REQUIRE(adopted.ok());
-  Device& device = **adopted;
+  auto adopted = required(opencl::adopt(app.context, app.device, app.queue));
+  Device& device = *adopted;
   Vectors vectors(device);
   auto program = compile_saxpy(device, 2);
   const Argument arguments[] = {vectors.y->argument(), vectors.x->argument(), 1.0f,
@@ -357,10 +343,8 @@ TEST_CASE("two threads launch on two lanes while a third tunes the same program"
   one.join();
   two.join();
   CHECK(failures == 0);
-  auto api = opencl::load("");
-  REQUIRE(api.ok());
-  REQUIRE((*api)->Finish(static_cast<cl_command_queue>(opencl::handles(*device).queue)) ==
-          CL_SUCCESS);
+  auto api = required(opencl::load(""));
+  REQUIRE(api->Finish(static_cast<cl_command_queue>(opencl::handles(*device).queue)) == CL_SUCCESS);
   first.check(*device, kLaunches);
   second.check(*device, kLaunches);
   tuned.check(*device, 50.0f);
@@ -371,9 +355,8 @@ TEST_CASE("adopt refuses handles that do not belong together") {
   CHECK(opencl::adopt(one.context, one.device, other.queue).code() == StatusCode::invalid_argument);
   CHECK(opencl::adopt(nullptr, one.device, one.queue).code() == StatusCode::invalid_argument);
   CHECK(opencl::adopt(one.context, nullptr, one.queue).code() == StatusCode::invalid_argument);
-  auto without_queue = opencl::adopt(one.context, one.device, nullptr);
-  REQUIRE(without_queue.ok());
-  CHECK(opencl::handles(**without_queue).queue != nullptr);
+  auto without_queue = required(opencl::adopt(one.context, one.device, nullptr));
+  CHECK(opencl::handles(*without_queue).queue != nullptr);
 }
 
 // Not a test by itself: the program that the next case starts. Leaves by _exit with a code.
@@ -431,10 +414,8 @@ TEST_CASE("windows into a buffer are buffers to kernels") {
   REQUIRE(device->write(**parent, 0, bytes_of(all)).ok());
   REQUIRE(device->write(**x, 0, bytes_of(std::vector<float>(kCount, 1.0f))).ok());
   {
-    auto window = device->window(**parent, guard, kBytes);
-    REQUIRE_MESSAGE(window.ok(), window.status().to_string());
-    const Argument arguments[] = {(*window)->argument(), (*x)->argument(), 2.0f,
-                                  std::int32_t{kCount}};
+    auto window = required(device->window(**parent, guard, kBytes));
+    const Argument arguments[] = {window->argument(), (*x)->argument(), 2.0f, std::int32_t{kCount}};
     REQUIRE(device->run(*program, saxpy_range(), arguments, 60s).ok());
   }
   REQUIRE(device->read(**parent, 0, bytes_of(all)).ok());

@@ -13,62 +13,52 @@
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
 #include "tests/unit/agent/tuned_packages.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
 namespace {
 
-std::unique_ptr<Device> open_device() {
-  auto device = opencl::open(0);
-  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
-  return std::move(*device);
-}
+std::unique_ptr<Device> open_device() { return required(opencl::open(0)); }
 
 // Small GEMM with a binary of its default for `device`.
 std::vector<std::uint8_t> packed_for(Device& device) {
   std::vector<std::uint8_t> bytes = test::packed(test::small_gemm());
-  const auto plain = KernelPackage::open(bytes, "plain");
-  REQUIRE(plain.ok());
-  const Configuration& configuration = (*plain)->default_configuration();
-  auto program = trial::compile_entry(device, **plain, (*plain)->entry(), configuration);
-  REQUIRE_MESSAGE(program.ok(), program.status().to_string());
-  const std::vector<std::uint8_t> binary = (*program)->binary();
+  const auto plain = required(KernelPackage::open(bytes, "plain"));
+  const Configuration& configuration = plain->default_configuration();
+  auto program = required(trial::compile_entry(device, *plain, plain->entry(), configuration));
+  const std::vector<std::uint8_t> binary = program->binary();
   REQUIRE_FALSE(binary.empty());
   const PrebuiltBinary prebuilt{
       BinaryFormat::opencl_binary, {binary.data(), binary.size()}, device.info().driver_key()};
-  auto packed = with_prebuilt(std::move(bytes), {{configuration, prebuilt}});
-  REQUIRE_MESSAGE(packed.ok(), packed.status().to_string());
-  return *packed;
+  return required(with_prebuilt(std::move(bytes), {{configuration, prebuilt}}));
 }
 
 }  // namespace
 
 TEST_CASE("a package's binary is loaded on its device whatever its source would compile to") {
   auto device = open_device();
-  const auto package = KernelPackage::open(packed_for(*device), "prebuilt");
-  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-  const Configuration& configuration = (*package)->default_configuration();
-  REQUIRE((*package)->prebuilt(configuration).size() == 1);
-  CHECK(device->fits((*package)->prebuilt(configuration)[0]));
-  const std::string options = (*package)->compile_options(configuration);
+  const auto package = required(KernelPackage::open(packed_for(*device), "prebuilt"));
+  const Configuration& configuration = package->default_configuration();
+  REQUIRE(package->prebuilt(configuration).size() == 1);
+  CHECK(device->fits(package->prebuilt(configuration)[0]));
+  const std::string options = package->compile_options(configuration);
   CompileRequest request;
   request.source = "#error this is not to be compiled";
-  request.entry = (*package)->entry();
+  request.entry = package->entry();
   request.options = options;
   CHECK_FALSE(device->compile(request).ok());
-  request.prebuilt = (*package)->prebuilt(configuration);
-  const auto program = device->compile(request);
-  REQUIRE_MESSAGE(program.ok(), program.status().to_string());
-  CHECK((*program)->max_work_group_size() > 0);
+  request.prebuilt = package->prebuilt(configuration);
+  const auto program = required(device->compile(request));
+  CHECK(program->max_work_group_size() > 0);
 }
 
 TEST_CASE("a damaged binary is refused with its package and never reaches the driver") {
   auto device = open_device();
   std::vector<std::uint8_t> bytes = packed_for(*device);
-  const auto package = KernelPackage::open(bytes, "prebuilt");
-  REQUIRE(package.ok());
-  const Bytes binary = (*package)->prebuilt((*package)->default_configuration())[0].bytes;
-  const auto at = static_cast<std::size_t>(binary.data() - (*package)->bytes().data());
+  const auto package = required(KernelPackage::open(bytes, "prebuilt"));
+  const Bytes binary = package->prebuilt(package->default_configuration())[0].bytes;
+  const auto at = static_cast<std::size_t>(binary.data() - package->bytes().data());
   for (const std::size_t offset : {std::size_t{0}, binary.size() / 2, binary.size() - 1}) {
     std::vector<std::uint8_t> damaged = bytes;
     damaged[at + offset] ^= 0x10;

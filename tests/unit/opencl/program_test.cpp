@@ -10,6 +10,7 @@
 #include "tests/unit/opencl/stub.hpp"
 #include "tests/unit/opencl/stub_device.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::test;
@@ -66,23 +67,21 @@ TEST_CASE("a cached binary is used, and its bytes are those the driver gave") {
   opencl::OpenOptions options = options_for(stub);
   options.cache_folder = folder.path();
   {
-    auto device = opencl::open(0, options);
-    REQUIRE(device.ok());
-    compile_on(**device);
+    auto device = required(opencl::open(0, options));
+    compile_on(*device);
     CHECK(stub.binaries_given() == 0);
     CHECK(folder.files().size() == 1);
   }
-  auto device = opencl::open(0, options);
-  REQUIRE(device.ok());
+  auto device = required(opencl::open(0, options));
   stub.reset();
-  auto program = compile_on(**device, 2);
+  auto program = compile_on(*device, 2);
   CHECK(program->lanes() == 2);
   CHECK(stub.calls("clCreateProgramWithSource") == 0);
   CHECK(stub.binaries_given() == 1);
   std::size_t size = 0;
   const unsigned char* binary = stub.last_binary(&size);
   CHECK(std::string(binary, binary + size) == "stub binary of kernel text");
-  CHECK(opencl::cache_counters(**device).hits == 1);
+  CHECK(opencl::cache_counters(*device).hits == 1);
 }
 
 TEST_CASE("a device keeps programs where it is told, unless it was made with a folder") {
@@ -91,19 +90,17 @@ TEST_CASE("a device keeps programs where it is told, unless it was made with a f
   TemporaryFolder told;
   opencl::OpenOptions options = options_for(stub);
   for (int start = 0; start < 2; ++start) {
-    auto device = opencl::open(0, options);
-    REQUIRE(device.ok());
-    (*device)->keep_programs_in(told.path());
-    compile_on(**device);
-    CHECK(opencl::cache_counters(**device).hits == static_cast<std::uint64_t>(start));
+    auto device = required(opencl::open(0, options));
+    device->keep_programs_in(told.path());
+    compile_on(*device);
+    CHECK(opencl::cache_counters(*device).hits == static_cast<std::uint64_t>(start));
   }
   CHECK(told.files().size() == 1);
   options.cache_folder = own.path();
-  auto device = opencl::open(0, options);
-  REQUIRE(device.ok());
-  (*device)->keep_programs_in(told.path());
-  compile_on(**device);
-  CHECK(opencl::cache_counters(**device).hits == 0);
+  auto device = required(opencl::open(0, options));
+  device->keep_programs_in(told.path());
+  compile_on(*device);
+  CHECK(opencl::cache_counters(*device).hits == 0);
   CHECK(own.files().size() == 1);
 }
 
@@ -112,25 +109,23 @@ TEST_CASE("another source, entry, option or driver misses the cache") {
   TemporaryFolder folder;
   opencl::OpenOptions options = options_for(stub);
   options.cache_folder = folder.path();
-  auto device = opencl::open(0, options);
-  REQUIRE(device.ok());
-  compile_on(**device);
+  auto device = required(opencl::open(0, options));
+  compile_on(*device);
   CompileRequest request = request_with(1);
   request.source = "kernel text ";
-  CHECK((*device)->compile(request).ok());
+  CHECK(device->compile(request).ok());
   request = request_with(1);
   request.entry = "entry2";
-  CHECK((*device)->compile(request).ok());
+  CHECK(device->compile(request).ok());
   request = request_with(1);
   request.options = "-DA=2";
-  CHECK((*device)->compile(request).ok());
+  CHECK(device->compile(request).ok());
   stub.set(STUB_OPENCL_MAJOR, 2);  // an update of the driver
-  auto updated = opencl::open(0, options);
-  REQUIRE(updated.ok());
-  compile_on(**updated);
+  auto updated = required(opencl::open(0, options));
+  compile_on(*updated);
   CHECK(stub.binaries_given() == 0);
-  CHECK(opencl::cache_counters(**device).misses == 4);
-  CHECK(opencl::cache_counters(**updated).misses == 1);
+  CHECK(opencl::cache_counters(*device).misses == 4);
+  CHECK(opencl::cache_counters(*updated).misses == 1);
   CHECK(folder.files().size() == 5);
 }
 
@@ -139,16 +134,15 @@ TEST_CASE("a damaged cache file never reaches the driver and is replaced") {
   TemporaryFolder folder;
   opencl::OpenOptions options = options_for(stub);
   options.cache_folder = folder.path();
-  auto device = opencl::open(0, options);
-  REQUIRE(device.ok());
-  compile_on(**device);
+  auto device = required(opencl::open(0, options));
+  compile_on(*device);
   REQUIRE(folder.files().size() == 1);
   const std::string path = folder.files()[0];
   const std::string intact = content_of(path);
   std::uint64_t damaged = 0;
   auto compile_with = [&](const std::string& content) {
     overwrite(path, content);
-    compile_on(**device);
+    compile_on(*device);
     ++damaged;
     REQUIRE(stub.binaries_given() == 0);
     REQUIRE(content_of(path) == intact);
@@ -160,8 +154,8 @@ TEST_CASE("a damaged cache file never reaches the driver and is replaced") {
     compile_with(intact.substr(0, at));
   }
   compile_with(intact + "x");
-  CHECK(opencl::cache_counters(**device).rejected == damaged);
-  compile_on(**device);
+  CHECK(opencl::cache_counters(*device).rejected == damaged);
+  compile_on(*device);
   CHECK(stub.binaries_given() == 1);
 }
 
@@ -170,15 +164,14 @@ TEST_CASE("a binary that the driver refuses is dropped and the source compiled")
   TemporaryFolder folder;
   opencl::OpenOptions options = options_for(stub);
   options.cache_folder = folder.path();
-  auto device = opencl::open(0, options);
-  REQUIRE(device.ok());
-  compile_on(**device);
+  auto device = required(opencl::open(0, options));
+  compile_on(*device);
   const long before = stub.live_objects();
   stub.fail("clCreateProgramWithBinary", CL_INVALID_BINARY, 0);
-  compile_on(**device);
+  compile_on(*device);
   CHECK(stub.binaries_given() == 1);
-  CHECK(opencl::cache_counters(**device).rejected == 1);
-  CHECK(opencl::cache_counters(**device).stored == 2);
+  CHECK(opencl::cache_counters(*device).rejected == 1);
+  CHECK(opencl::cache_counters(*device).stored == 2);
   CHECK(stub.live_objects() == before);
 }
 
@@ -205,17 +198,16 @@ TEST_CASE("another kernel function of a program is made without building again")
   auto device = open_stub(stub);
   auto program = compile_on(*device, 2);
   stub.reset();
-  auto other = program->another("second");
-  REQUIRE_MESSAGE(other.ok(), other.status().to_string());
-  CHECK((*other)->lanes() == 2);
+  auto other = required(program->another("second"));
+  CHECK(other->lanes() == 2);
   CHECK(stub.calls("clBuildProgram") == 0);
   CHECK(stub.calls("clCreateKernel") == 3);  // the tuner's, too
   program.reset();                           // the program lives as long as any of its kernels
   CHECK(stub.calls("clReleaseProgram") == 0);
   const Argument arguments[] = {1.0f};
-  CHECK((*other)->enqueue(1, two_dimensions(), arguments, {}, nullptr).ok());
+  CHECK(other->enqueue(1, two_dimensions(), arguments, {}, nullptr).ok());
   stub.fail("clCreateKernel", CL_INVALID_KERNEL_NAME, 0);
-  CHECK((*other)->another("third").code() == StatusCode::compile_error);
-  *other = nullptr;
+  CHECK(other->another("third").code() == StatusCode::compile_error);
+  other = nullptr;
   CHECK(stub.calls("clReleaseProgram") == 1);
 }

@@ -10,6 +10,7 @@
 #include "platform/opencl/loader.hpp"
 #include "tests/unit/opencl/stub.hpp"
 #include "tests/unit/opencl/stub_device.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace std::chrono_literals;
 using namespace idletune;
@@ -20,10 +21,9 @@ TEST_CASE_FIXTURE(OpenedStub,
   const long before = stub.live_objects();
   stub.set(STUB_EVENT_POLLS, 5);
   stub.set(STUB_RUN_NS, 123456);
-  auto times = device->run(*program, two_dimensions(), {}, 10s);
-  REQUIRE(times.ok());
-  CHECK(times->device == 123456ns);
-  CHECK(times->wall > 0ns);
+  auto times = required(device->run(*program, two_dimensions(), {}, 10s));
+  CHECK(times.device == 123456ns);
+  CHECK(times.wall > 0ns);
   CHECK(stub.calls("clGetEventInfo") == 6);
   CHECK(stub.calls("clFlush") == 1);
   CHECK(stub.live_objects() == before);
@@ -62,32 +62,28 @@ TEST_CASE("where no queue can record profiles a run still gives the host's time"
   Stub stub;
   stub.set(STUB_PROFILING, 0);
   stub.set(STUB_PRIORITY_HINTS, 0);
-  auto api = opencl::load(stub.path);
-  REQUIRE(api.ok());
+  auto api = required(opencl::load(stub.path));
   cl_platform_id platform = nullptr;
   cl_device_id id = nullptr;
-  (*api)->GetPlatformIDs(1, &platform, nullptr);
-  (*api)->GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &id, nullptr);
-  cl_context context = (*api)->CreateContext(nullptr, 1, &id, nullptr, nullptr, nullptr);
-  cl_command_queue queue = (*api)->CreateCommandQueue(context, id, 0, nullptr);
+  api->GetPlatformIDs(1, &platform, nullptr);
+  api->GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &id, nullptr);
+  cl_context context = api->CreateContext(nullptr, 1, &id, nullptr, nullptr, nullptr);
+  cl_command_queue queue = api->CreateCommandQueue(context, id, 0, nullptr);
   {
-    auto device = opencl::adopt(context, id, queue, options_for(stub));
-    REQUIRE_MESSAGE(device.ok(), device.status().to_string());
-    auto program = compile_on(**device);
-    auto times = (*device)->run(*program, two_dimensions(), {}, 10s);
-    REQUIRE(times.ok());
-    CHECK(times->device == 0ns);
-    CHECK(times->wall > 0ns);
+    auto device = required(opencl::adopt(context, id, queue, options_for(stub)));
+    auto program = compile_on(*device);
+    auto times = required(device->run(*program, two_dimensions(), {}, 10s));
+    CHECK(times.device == 0ns);
+    CHECK(times.wall > 0ns);
   }
-  (*api)->ReleaseCommandQueue(queue);
-  (*api)->ReleaseContext(context);
+  api->ReleaseCommandQueue(queue);
+  api->ReleaseContext(context);
   CHECK(stub.new_objects() == 0);
 }
 
 TEST_CASE_FIXTURE(OpenedStub,
                   "after a timeout tuning is refused, launches go on and nothing is released") {
-  auto buffer = device->allocate(16);
-  REQUIRE(buffer.ok());
+  auto buffer = required(device->allocate(16));
   stub.set(STUB_EVENT_STATUS, CL_RUNNING);
   const auto start = std::chrono::steady_clock::now();
   auto times = device->run(*program, two_dimensions(), {}, 20ms);
@@ -99,12 +95,12 @@ TEST_CASE_FIXTURE(OpenedStub,
   CHECK(device->run(*program, two_dimensions(), {}, 20ms).code() == StatusCode::device_error);
   CHECK(device->compile(request_with(1)).code() == StatusCode::device_error);
   CHECK(device->allocate(4).code() == StatusCode::device_error);
-  CHECK(device->write(**buffer, 0, bytes).code() == StatusCode::device_error);
-  CHECK(device->read(**buffer, 0, bytes).code() == StatusCode::device_error);
+  CHECK(device->write(*buffer, 0, bytes).code() == StatusCode::device_error);
+  CHECK(device->read(*buffer, 0, bytes).code() == StatusCode::device_error);
   CHECK(stub.calls(nullptr) == 0);
   CHECK(program->enqueue(0, two_dimensions(), {}, {}, nullptr).ok());
   program.reset();
-  buffer->reset();
+  buffer.reset();
   device.reset();
   for (const char* call :
        {"clReleaseKernel", "clReleaseProgram", "clReleaseMemObject", "clReleaseEvent",

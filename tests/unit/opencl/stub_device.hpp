@@ -5,11 +5,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <utility>
 
 #include <idletune/opencl.hpp>
 
 #include "tests/unit/opencl/stub.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::test {
 
@@ -20,9 +20,7 @@ inline opencl::OpenOptions options_for(const Stub& stub) {
 }
 
 inline std::unique_ptr<Device> open_stub(const Stub& stub) {
-  auto device = opencl::open(0, options_for(stub));
-  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
-  return std::move(*device);
+  return required(opencl::open(0, options_for(stub)));
 }
 
 inline CompileRequest request_with(std::uint32_t lanes) {
@@ -35,9 +33,7 @@ inline CompileRequest request_with(std::uint32_t lanes) {
 }
 
 inline std::unique_ptr<Program> compile_on(Device& device, std::uint32_t lanes = 1) {
-  auto program = device.compile(request_with(lanes));
-  REQUIRE_MESSAGE(program.ok(), program.status().to_string());
-  return std::move(*program);
+  return required(device.compile(request_with(lanes)));
 }
 
 // What most tests begin with.

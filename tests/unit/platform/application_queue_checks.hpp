@@ -8,24 +8,21 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include <idletune/application_queue.hpp>
+
+#include "tests/unit/required.hpp"
 
 namespace idletune::test {
 
 using MakeQueue = Result<std::unique_ptr<ApplicationQueue>> (*)(Device&);
 
 inline std::unique_ptr<ApplicationQueue> queue_of(MakeQueue make, Device& device) {
-  auto queue = make(device);
-  REQUIRE_MESSAGE(queue.ok(), queue.status().to_string());
-  return std::move(*queue);
+  return required(make(device));
 }
 
 inline std::unique_ptr<Buffer> memory_of(ApplicationQueue& queue, std::size_t bytes) {
-  auto buffer = queue.allocate(bytes);
-  REQUIRE_MESSAGE(buffer.ok(), buffer.status().to_string());
-  return std::move(*buffer);
+  return required(queue.allocate(bytes));
 }
 
 // `handle` is that of the device's application queue or stream.
@@ -44,9 +41,8 @@ inline void check_copies(MakeQueue make, std::unique_ptr<Device> device, const v
   CHECK(queue->wait().ok());  // nothing is left to wait for
   CHECK(back[0] == 4);
   CHECK(back[11] == 15);
-  const auto number = queue->number<std::uint32_t>(*b, 4);
-  REQUIRE(number.ok());
-  CHECK(*number == 0x0b0a0908);
+  const auto number = required(queue->number<std::uint32_t>(*b, 4));
+  CHECK(number == 0x0b0a0908);
 }
 
 template <class Stub>
