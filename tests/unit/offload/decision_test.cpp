@@ -9,6 +9,7 @@
 #include "models/host/learn/model_contents.hpp"
 #include "models/host/offload/stored_model.hpp"
 #include "models/predict/model.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::offload;
@@ -46,12 +47,11 @@ class Example {
   OffloadDecision decide(double parallel, const OffloadCosts& costs,
                          Iterations iterations = Iterations::independent,
                          const std::vector<std::vector<double>>& others = {}) const {
-    const auto predictor = Predictor::learn(model_.set, rows_, model_.options);
-    REQUIRE(predictor.ok());
+    const auto predictor = required(Predictor::learn(model_.set, rows_, model_.options));
     Sample sample;
     sample.cpu_ms = 5;
     sample.features = {5e6, parallel};
-    return decide_offload(*predictor, sample, others, iterations, costs);
+    return decide_offload(predictor, sample, others, iterations, costs);
   }
 
  private:
@@ -143,15 +143,14 @@ TEST_CASE("a stored model predicts as before, and agents skip it") {
   const OffloadModel model = example();
   const auto bytes = write_offload_model(model);
   CHECK(Model::open(bytes, "m").ok());
-  const auto read = read_offload_model(bytes, "m");
-  REQUIRE_MESSAGE(read.ok(), read.status().to_string());
-  CHECK(read->set.device == "Board Nine");
-  CHECK(read->set.features == model.set.features);
-  REQUIRE(read->set.samples.size() == model.set.samples.size());
+  const auto read = required(read_offload_model(bytes, "m"));
+  CHECK(read.set.device == "Board Nine");
+  CHECK(read.set.features == model.set.features);
+  REQUIRE(read.set.samples.size() == model.set.samples.size());
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < model.set.samples.size(); ++i) rows.push_back(i);
   const auto before = Predictor::learn(model.set, rows, model.options);
-  const auto after = Predictor::learn(read->set, rows, read->options);
+  const auto after = Predictor::learn(read.set, rows, read.options);
   for (const Sample& sample : model.set.samples) {
     CHECK(before->predict(sample).log_speedup == after->predict(sample).log_speedup);
     CHECK(before->predict(sample).interval90.low == after->predict(sample).interval90.low);

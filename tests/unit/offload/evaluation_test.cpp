@@ -8,6 +8,7 @@
 
 #include "agent/host/lab/offload/new_device.hpp"
 #include "models/core/random.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::offload;
@@ -49,9 +50,8 @@ PredictorOptions options_of(const std::string& method) {
 }
 
 Figures figures_without_programs(const SampleSet& set, const std::string& method) {
-  const auto results = leave_out(set, GroupBy::program, 0, options_of(method), nullptr);
-  REQUIRE_MESSAGE(results.ok(), results.status().to_string());
-  return figures_of(set, *results);
+  const auto results = required(leave_out(set, GroupBy::program, 0, options_of(method), nullptr));
+  return figures_of(set, results);
 }
 
 // `groups` programs of `each` samples: programs differ by N(0, 1), samples of one by a fifth of
@@ -95,10 +95,9 @@ TEST_CASE("intervals hold what they say for a further group, and are infinite wi
       PredictorOptions options = options_of("forest");
       options.learner.models = 5;
       options.folds = groups;
-      const auto predictor = Predictor::learn(set, rows, options);
-      REQUIRE(predictor.ok());
+      const auto predictor = required(Predictor::learn(set, rows, options));
       for (std::size_t i = rows.size(); i < set.samples.size(); ++i) {
-        const SpeedupPrediction prediction = predictor->predict(set.samples[i]);
+        const SpeedupPrediction prediction = predictor.predict(set.samples[i]);
         const double truth = -std::log(set.samples[i].gpu_ms[0]);
         const auto holds = [&](const LogInterval& interval) {
           return truth >= interval.low && truth <= interval.high ? 1.0 : 0.0;
@@ -124,11 +123,10 @@ TEST_CASE("a feature that never varied does not make another value astronomicall
     // As the profiler has it: equal but for the last bits.
     set.samples[i].features[1] = 0.7 + 1.1e-16 * static_cast<double>(i % 3);
   }
-  const auto predictor = Predictor::learn(set, options_of("forest"));
-  REQUIRE(predictor.ok());
+  const auto predictor = required(Predictor::learn(set, options_of("forest")));
   Sample like = set.samples[3];
   like.features[1] = 0.706;
-  const double away = predictor->predict(like).distance * predictor->distance_limit();
+  const double away = predictor.predict(like).distance * predictor.distance_limit();
   CHECK(away == doctest::Approx(1 / std::sqrt(3.0)).epsilon(1e-9));
 }
 
@@ -140,10 +138,9 @@ TEST_CASE("a sample without a time on one device is left out there, and nowhere 
   SampleSet set = whole;
   set.samples[10].gpu_ms[2] = std::nan("");
   for (std::size_t device = 0; device < 4; ++device) {
-    const auto result = evaluate_new_device(set, device, options);
-    REQUIRE_MESSAGE(result.ok(), result.status().to_string());
-    CHECK(result->left_out == (device == 2 ? 1 : 0));
-    CHECK(result->error_log ==
+    const auto result = required(evaluate_new_device(set, device, options));
+    CHECK(result.left_out == (device == 2 ? 1 : 0));
+    CHECK(result.error_log ==
           doctest::Approx(evaluate_new_device(whole, device, options)->error_log).epsilon(0.2));
   }
   // As if it had never been there.
@@ -223,15 +220,14 @@ TEST_CASE("a sample unlike all others is too far away") {
   const SampleSet set = evaluated_example();
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < set.samples.size(); ++i) rows.push_back(i);
-  const auto predictor = Predictor::learn(set, rows, options_of("forest"));
-  REQUIRE(predictor.ok());
+  const auto predictor = required(Predictor::learn(set, rows, options_of("forest")));
   Sample like = set.samples[3];
-  CHECK(predictor->predict(like).distance == 0);
-  CHECK(predictor->predict(like).nearest.front().name == like.name);
+  CHECK(predictor.predict(like).distance == 0);
+  CHECK(predictor.predict(like).nearest.front().name == like.name);
   like.features[1] = 40;
-  CHECK(predictor->predict(like).distance > 1);
+  CHECK(predictor.predict(like).distance > 1);
   LeftOut one;
-  one.prediction = predictor->predict(like);
+  one.prediction = predictor.predict(like);
   CHECK(one.unknown());
 }
 
@@ -247,13 +243,12 @@ TEST_CASE("verdicts of which one in twelve was wrong are not given") {
     sample.cpu_ms = 10;
     sample.gpu_ms = {10 * ratio};
   }
-  const auto results = leave_out(set, GroupBy::program, 0, options_of("forest"), nullptr);
-  REQUIRE(results.ok());
+  const auto results = required(leave_out(set, GroupBy::program, 0, options_of("forest"), nullptr));
   // The 80 % intervals alone would say that the GPU is faster.
   std::size_t above = 0;
-  for (const LeftOut& one : *results) above += one.prediction.interval80.low > 0 ? 1 : 0;
+  for (const LeftOut& one : results) above += one.prediction.interval80.low > 0 ? 1 : 0;
   CHECK(above > 96);
-  for (const LeftOut& one : *results) {
+  for (const LeftOut& one : results) {
     if (one.sample / 8 != 4 && one.sample / 8 != 16) CHECK(one.unknown());
   }
 }
@@ -291,16 +286,15 @@ TEST_CASE("what offloading costs besides moves the break-even") {
   const SampleSet set = evaluated_example();
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < set.samples.size(); ++i) rows.push_back(i);
-  const auto predictor = Predictor::learn(set, rows, options_of("forest"));
-  REQUIRE(predictor.ok());
+  const auto predictor = required(Predictor::learn(set, rows, options_of("forest")));
   const Sample* large = &set.samples[0];
   for (const Sample& sample : set.samples) {
     if (sample.cpu_ms > large->cpu_ms) large = &sample;
   }
-  const SpeedupPrediction free = predictor->predict(*large);
+  const SpeedupPrediction free = predictor.predict(*large);
   CHECK(free.probability > 0.95);
   CHECK(free.regret_offload < free.regret_keep);
-  const SpeedupPrediction dear = predictor->predict(*large, 1.5);
+  const SpeedupPrediction dear = predictor.predict(*large, 1.5);
   CHECK(dear.probability == 0);
   CHECK(dear.regret_keep == 0);
   CHECK(dear.regret_offload > 0.5);
@@ -308,9 +302,8 @@ TEST_CASE("what offloading costs besides moves the break-even") {
 
 TEST_CASE("the most certain answers are the least often wrong") {
   const SampleSet set = evaluated_example();
-  const auto results = leave_out(set, GroupBy::program, 0, options_of("forest"), nullptr);
-  REQUIRE(results.ok());
-  const auto curve = risk_curve(set, *results);
+  const auto results = required(leave_out(set, GroupBy::program, 0, options_of("forest"), nullptr));
+  const auto curve = risk_curve(set, results);
   REQUIRE(curve.size() == 20);
   CHECK(curve.back().answered == 1);
   CHECK(curve.front().wrong <= curve.back().wrong);
@@ -318,10 +311,9 @@ TEST_CASE("the most certain answers are the least often wrong") {
 
 TEST_CASE("an evaluation that is stopped answers what is finished") {
   const SampleSet set = evaluated_example();
-  const auto results = leave_out(set, GroupBy::program, 0, options_of("forest"),
-                                 [](std::size_t done, std::size_t) { return done < 2; });
-  REQUIRE(results.ok());
-  CHECK(results->size() == 16);
+  const auto results = required(leave_out(set, GroupBy::program, 0, options_of("forest"),
+                                          [](std::size_t done, std::size_t) { return done < 2; }));
+  CHECK(results.size() == 16);
 }
 
 TEST_CASE("what cannot be evaluated is said") {

@@ -65,7 +65,6 @@ TEST_CASE("something must be measured, and something must be left") {
   const Elsewhere any(0, 0);
   for (const std::size_t measured : {std::size_t{0}, std::size_t{40}}) {
     const auto result = with_few_measured(any.set, any.predicted, GroupBy::program, measured, 1, 1);
-    REQUIRE_FALSE(result.ok());
     CHECK(result.status().message().find("there are 40") != std::string::npos);
   }
 }

@@ -8,6 +8,7 @@
 #include "models/host/history/comma_table.hpp"
 #include "models/host/offload/layer_features.hpp"
 #include "tests/unit/history/recorded_data.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::offload;
@@ -57,23 +58,21 @@ TEST_CASE("a table says where it is wrong") {
   CHECK(error("a,a\n") == "corrupt: x.csv: a column's name is twice");
   CHECK(error("\x1f\x8b\x08") == "corrupt: x.csv: the packed stream ends early or is damaged");
   const std::string text = "a,b\r\n1,x\r\n,-2.5e3";
-  const auto table = CommaTable::parse(bytes_of(text), "x.csv");
-  REQUIRE(table.ok());
-  REQUIRE(table->rows() == 2);
-  CHECK(table->number(0, "a") == 1);
-  CHECK(std::isnan(table->number(0, "b")));
-  CHECK(std::isnan(table->number(1, "a")));
-  CHECK(table->number(1, "b") == -2500);
-  CHECK(table->require({"a", "c", "d"}).message() == "x.csv: no column c, d");
+  const auto table = required(CommaTable::parse(bytes_of(text), "x.csv"));
+  REQUIRE(table.rows() == 2);
+  CHECK(table.number(0, "a") == 1);
+  CHECK(std::isnan(table.number(0, "b")));
+  CHECK(std::isnan(table.number(1, "a")));
+  CHECK(table.number(1, "b") == -2500);
+  CHECK(table.require({"a", "c", "d"}).message() == "x.csv: no column c, d");
 }
 
 TEST_CASE("a benchmark's name tells suite, program and kernel") {
-  const auto set = mapping(
-      "npb-3.3-BT-x_solve1,A,98,8,13,11,2,0,2048,255,GPU,3.5,1.25\n"
-      "polybench-gpu-1.0-2mm-mm2_kernel1,default,1,2,3,4,5,6,7,8,CPU,1,2\n");
-  REQUIRE(set.ok());
-  REQUIRE(set->samples.size() == 2);
-  const Sample& sample = set->samples[0];
+  const auto set =
+      required(mapping("npb-3.3-BT-x_solve1,A,98,8,13,11,2,0,2048,255,GPU,3.5,1.25\n"
+                       "polybench-gpu-1.0-2mm-mm2_kernel1,default,1,2,3,4,5,6,7,8,CPU,1,2\n"));
+  REQUIRE(set.samples.size() == 2);
+  const Sample& sample = set.samples[0];
   CHECK(sample.name == "npb-3.3-BT-x_solve1 A");
   CHECK(sample.groups.suite == "npb-3.3");
   CHECK(sample.groups.program == "npb-3.3-BT");
@@ -81,17 +80,16 @@ TEST_CASE("a benchmark's name tells suite, program and kernel") {
   CHECK(sample.features == std::vector<double>{98, 8, 13, 11, 2, 0, 2048, 255});
   CHECK(sample.cpu_ms == 3.5);
   CHECK(sample.best_gpu_ms() == 1.25);
-  CHECK(set->samples[1].groups.suite == "polybench-gpu-1.0");
+  CHECK(set.samples[1].groups.suite == "polybench-gpu-1.0");
 }
 
 TEST_CASE("rows whose time is zero, absurd or no number are left out and counted") {
   const std::string good = "a-1-b-c,d,1,2,3,4,5,6,7,8,GPU,";
-  const auto set = mapping(good + "1,2\n" + good + "0,2\n" + good + "1,nan\n" + good + "1,1e13\n" +
-                           good + "1,-3\n" + good + "1,\n");
-  REQUIRE(set.ok());
-  CHECK(set->samples.size() == 1);
-  REQUIRE(set->remarks.size() == 1);
-  CHECK(set->remarks[0] == "5 of 6 rows have no time above 0 and below 1e6 ms");
+  const auto set = required(mapping(good + "1,2\n" + good + "0,2\n" + good + "1,nan\n" + good +
+                                    "1,1e13\n" + good + "1,-3\n" + good + "1,\n"));
+  CHECK(set.samples.size() == 1);
+  REQUIRE(set.remarks.size() == 1);
+  CHECK(set.remarks[0] == "5 of 6 rows have no time above 0 and below 1e6 ms");
   CHECK(mapping(good + "0,0\n").status().message() == "m.csv: no row could be used");
   CHECK(mapping("a-1-b-c,d,x,2,3,4,5,6,7,8,GPU,1,2\n").status().message() ==
         "m.csv, line 2: 'comp' is 'x', not a number");
@@ -107,36 +105,34 @@ TEST_CASE("kernels on many devices become variants, one CPU apart") {
   const auto read = [&](const std::string& cpu) {
     return import_characterized_kernels(bytes_of(features), "f.csv", bytes_of(times), "t.csv", cpu);
   };
-  const auto set = read("cpu1");
-  REQUIRE(set.ok());
-  CHECK(set->features.names == std::vector<std::string>{"opcode", "granularity"});
-  CHECK(set->variants == std::vector<std::string>{"gpu1", "gpu2"});
-  REQUIRE(set->samples.size() == 1);  // the other one has no time on the CPU
-  CHECK(set->samples[0].name == "fft-tiny-f");
-  CHECK(set->samples[0].cpu_ms == 2);
-  CHECK(std::isnan(set->samples[0].gpu_ms[0]));
-  CHECK(set->samples[0].gpu_ms[1] == 0.5);
-  CHECK(set->remarks == std::vector<std::string>{"1 of 4 times are not above 0 and below 1e6 ms"});
-  CHECK(only_variant(*set, 0).samples.empty());
-  CHECK(only_variant(*set, 1).samples.size() == 1);
+  const auto set = required(read("cpu1"));
+  CHECK(set.features.names == std::vector<std::string>{"opcode", "granularity"});
+  CHECK(set.variants == std::vector<std::string>{"gpu1", "gpu2"});
+  REQUIRE(set.samples.size() == 1);  // the other one has no time on the CPU
+  CHECK(set.samples[0].name == "fft-tiny-f");
+  CHECK(set.samples[0].cpu_ms == 2);
+  CHECK(std::isnan(set.samples[0].gpu_ms[0]));
+  CHECK(set.samples[0].gpu_ms[1] == 0.5);
+  CHECK(set.remarks == std::vector<std::string>{"1 of 4 times are not above 0 and below 1e6 ms"});
+  CHECK(only_variant(set, 0).samples.empty());
+  CHECK(only_variant(set, 1).samples.size() == 1);
   CHECK(read("i7").status().message() == "t.csv: no times of 'i7' (it has cpu1, gpu1, gpu2)");
 }
 
 TEST_CASE("layers join their shapes; medians of repeats, the CPU's fastest variant") {
-  const auto set = layers(
-      "b,net-1.0,cpu,2,1,0,1,01: conv,forward,9\n"
-      "b,net-1.0,cpu,2,4,0,1,01: conv,forward,5\n"
-      "b,net-1.0,cpu,2,4,0,1,01: conv,backward,1\n"
-      "b,net-1.0,opencl-a,2,,0,1,01: conv,forward,3\n"
-      "b,net-1.0,opencl-a,2,,1,1,01: conv,forward,4\n"
-      "b,net-1.0,opencl-a,2,,2,1,01: conv,forward,1.8e13\n"
-      "b,net-1.0,nvidia-fp16-b,2,,0,1,01: conv,forward,1\n"
-      "b,net-1.0,tensorrt-1.0.0,2,,0,1,01: norm,forward,1\n"
-      "b,net-1.0,opencl-a,2,,0,9,09: what,forward,4\n");
-  REQUIRE_MESSAGE(set.ok(), set.status().to_string());
-  CHECK(set->variants == std::vector<std::string>{"opencl-a"});
-  REQUIRE(set->samples.size() == 1);
-  const Sample& sample = set->samples[0];
+  const auto set =
+      required(layers("b,net-1.0,cpu,2,1,0,1,01: conv,forward,9\n"
+                      "b,net-1.0,cpu,2,4,0,1,01: conv,forward,5\n"
+                      "b,net-1.0,cpu,2,4,0,1,01: conv,backward,1\n"
+                      "b,net-1.0,opencl-a,2,,0,1,01: conv,forward,3\n"
+                      "b,net-1.0,opencl-a,2,,1,1,01: conv,forward,4\n"
+                      "b,net-1.0,opencl-a,2,,2,1,01: conv,forward,1.8e13\n"
+                      "b,net-1.0,nvidia-fp16-b,2,,0,1,01: conv,forward,1\n"
+                      "b,net-1.0,tensorrt-1.0.0,2,,0,1,01: norm,forward,1\n"
+                      "b,net-1.0,opencl-a,2,,0,9,09: what,forward,4\n"));
+  CHECK(set.variants == std::vector<std::string>{"opencl-a"});
+  REQUIRE(set.samples.size() == 1);
+  const Sample& sample = set.samples[0];
   CHECK(sample.name == "net-1.0 01: conv batch 2");
   CHECK(sample.groups.network == "net");
   CHECK(sample.groups.kind == "Convolution");
@@ -146,11 +142,11 @@ TEST_CASE("layers join their shapes; medians of repeats, the CPU's fastest varia
   CHECK(sample.features[0] == 2 * 16 * 16 * (2 * 27 + 1));
   CHECK(sample.bytes_in == 4 * (2 * 3 * 64 + 16 * 28));
   CHECK(sample.bytes_out == 4 * 2 * 16 * 16);
-  CHECK(sample.features.size() == set->features.names.size());
-  REQUIRE(set->remarks.size() == 3);
-  CHECK(set->remarks[0] == "1 of 8 forward rows have no time above 0 and below 1e6 ms");
-  CHECK(set->remarks[1] == "2 of 8 forward rows are of another precision");
-  CHECK(set->remarks[2] == "1 of 2 layers and batches have no shape");
+  CHECK(sample.features.size() == set.features.names.size());
+  REQUIRE(set.remarks.size() == 3);
+  CHECK(set.remarks[0] == "1 of 8 forward rows have no time above 0 and below 1e6 ms");
+  CHECK(set.remarks[1] == "2 of 8 forward rows are of another precision");
+  CHECK(set.remarks[2] == "1 of 2 layers and batches have no shape");
 }
 
 TEST_CASE("a shape that is absurd gives numbers, all the same") {
@@ -163,9 +159,8 @@ TEST_CASE("a shape that is absurd gives numbers, all the same") {
   CHECK(sample.bytes_out == std::uint64_t{1000000000000000000});
   for (const double value : sample.features) CHECK(std::isfinite(value));
   const std::string shapes = replaced_window(kShapes, "nan");
-  const auto layer = import_layer_shape(bytes_of(shapes), "s.csv", "net-1.0", "norm", 2);
-  REQUIRE(layer.ok());
-  for (const double value : layer->features) CHECK(std::isfinite(value));
+  const auto layer = required(import_layer_shape(bytes_of(shapes), "s.csv", "net-1.0", "norm", 2));
+  for (const double value : layer.features) CHECK(std::isfinite(value));
   CHECK(import_layer_shape(bytes_of(shapes), "s.csv", "net-1.0", "pool", 2).status().message() ==
         "s.csv: no layer 'pool' of 'net-1.0'");
 }
@@ -180,13 +175,12 @@ TEST_CASE("profiled regions join their times on a GPU") {
     profile.regions.push_back(region);
   }
   const std::string times = "region,variant,gpu_ms\na,default,2\na,best,1\nb,best,0\nc,best,4\n";
-  const auto set = import_profiled(profile, bytes_of(times), "t.csv");
-  REQUIRE_MESSAGE(set.ok(), set.status().to_string());
-  REQUIRE(set->samples.size() == 1);
-  CHECK(set->variants == std::vector<std::string>{"best", "default"});
-  CHECK(set->samples[0].gpu_ms == std::vector<double>{1, 2});
-  CHECK(set->samples[0].groups.program == "a");
-  CHECK(set->remarks ==
+  const auto set = required(import_profiled(profile, bytes_of(times), "t.csv"));
+  REQUIRE(set.samples.size() == 1);
+  CHECK(set.variants == std::vector<std::string>{"best", "default"});
+  CHECK(set.samples[0].gpu_ms == std::vector<double>{1, 2});
+  CHECK(set.samples[0].groups.program == "a");
+  CHECK(set.remarks ==
         std::vector<std::string>{"1 of 4 times are not above 0 and below 1e6 ms",
                                  "2 of 3 regions lack a time on the CPU or the GPU"});
 }
@@ -198,28 +192,24 @@ TEST_CASE("published device mappings, kernels and layers are read" *
   const std::string folder = std::string(shared) + "/data/";
   const auto bytes = [&](const char* name) { return test::read_bytes(folder + name); };
 
-  const auto pairs = import_device_mapping(bytes("offload/cgo17-amd.csv.gz"), "amd");
-  REQUIRE_MESSAGE(pairs.ok(), pairs.status().to_string());
-  CHECK(pairs->samples.size() == 680);
+  const auto pairs = required(import_device_mapping(bytes("offload/cgo17-amd.csv.gz"), "amd"));
+  CHECK(pairs.samples.size() == 680);
 
-  const auto dwarfs =
+  const auto dwarfs = required(
       import_characterized_kernels(bytes("offload/opendwarfs_features.csv"), "f",
-                                   bytes("offload/opendwarfs_times.csv"), "t", "i7-6700k");
-  REQUIRE_MESSAGE(dwarfs.ok(), dwarfs.status().to_string());
-  CHECK(dwarfs->samples.size() == 104);
-  CHECK(dwarfs->features.names.size() == 31);
-  CHECK(dwarfs->variants.size() == 14);
+                                   bytes("offload/opendwarfs_times.csv"), "t", "i7-6700k"));
+  CHECK(dwarfs.samples.size() == 104);
+  CHECK(dwarfs.features.names.size() == 31);
+  CHECK(dwarfs.variants.size() == 14);
 
   const auto shapes = bytes("embedded/caffe_layer_shapes.csv");
   const auto mali =
-      import_layers(bytes("embedded/caffe_layers_mali-t860.csv.gz"), "t", shapes, "s");
-  REQUIRE_MESSAGE(mali.ok(), mali.status().to_string());
-  CHECK(mali->samples.size() == 251 * 8);
-  CHECK(mali->remarks[0] == "1714 of 72288 forward rows have no time above 0 and below 1e6 ms");
+      required(import_layers(bytes("embedded/caffe_layers_mali-t860.csv.gz"), "t", shapes, "s"));
+  CHECK(mali.samples.size() == 251 * 8);
+  CHECK(mali.remarks[0] == "1714 of 72288 forward rows have no time above 0 and below 1e6 ms");
   const auto tx1 =
-      import_layers(bytes("embedded/caffe_layers_jetson-tx1.csv.gz"), "t", shapes, "s");
-  REQUIRE_MESSAGE(tx1.ok(), tx1.status().to_string());
-  CHECK(tx1->samples.size() == 326 * 8);
+      required(import_layers(bytes("embedded/caffe_layers_jetson-tx1.csv.gz"), "t", shapes, "s"));
+  CHECK(tx1.samples.size() == 326 * 8);
 }
 
 TEST_CASE(
@@ -234,19 +224,17 @@ TEST_CASE(
     profile.regions.push_back(region);
   }
   const std::string plain = "region,variant,gpu_ms\nf 1,best,1\ng 2,best,3\n";
-  const auto without = import_profiled(profile, bytes_of(plain), "t");
-  REQUIRE(without.ok());
-  CHECK(without->samples[0].groups.program == "loops.cpp");
-  CHECK(without->device.empty());
+  const auto without = required(import_profiled(profile, bytes_of(plain), "t"));
+  CHECK(without.samples[0].groups.program == "loops.cpp");
+  CHECK(without.device.empty());
   const std::string table =
       "region,variant,gpu_ms,program,kind,suite,device\nf 1,best,1,f,stream,original,Board\n"
       "f 1,default,4,f,stream,original,Board\ng 2,best,3,,,derived,Board\n";
-  const auto set = import_profiled(profile, bytes_of(table), "t");
-  REQUIRE(set.ok());
-  CHECK(set->device == "Board");
-  CHECK(set->samples[0].groups.program == "f");
-  CHECK(set->samples[0].groups.kind == "stream");
-  CHECK(set->samples[1].groups.program == "loops.cpp");
-  CHECK(set->samples[1].groups.suite == "derived");
-  CHECK(set->variants == std::vector<std::string>{"best", "default"});
+  const auto set = required(import_profiled(profile, bytes_of(table), "t"));
+  CHECK(set.device == "Board");
+  CHECK(set.samples[0].groups.program == "f");
+  CHECK(set.samples[0].groups.kind == "stream");
+  CHECK(set.samples[1].groups.program == "loops.cpp");
+  CHECK(set.samples[1].groups.suite == "derived");
+  CHECK(set.variants == std::vector<std::string>{"best", "default"});
 }

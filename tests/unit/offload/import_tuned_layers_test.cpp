@@ -5,6 +5,7 @@
 
 #include "models/host/offload/import_samples.hpp"
 #include "models/host/offload/layer_features.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::offload;
@@ -47,30 +48,27 @@ TEST_CASE("a convolution that both devices were tuned for is a sample with its b
       line(kGpu, "conv2d_nchw_winograd.mali", kStrided, "[0.002], 0") +
       line(kGpu, "conv2d_nchw_winograd.mali", kStrided, "[0.005], 0");
   const std::string cpu = line(kCpu, "conv2d_nchw_spatial_pack.arm_cpu", kStrided, "[0.001], 0");
-  const auto set = read(gpu, cpu);
-  REQUIRE_MESSAGE(set.ok(), set.status().to_string());
-  CHECK(set->device == "board9");
-  REQUIRE(set->samples.size() == 1);
-  CHECK(set->variants ==
+  const auto set = required(read(gpu, cpu));
+  CHECK(set.device == "board9");
+  REQUIRE(set.samples.size() == 1);
+  CHECK(set.variants ==
         std::vector<std::string>{"conv2d_nchw_spatial_pack", "conv2d_nchw_winograd"});
-  CHECK(set->samples[0].cpu_ms == doctest::Approx(1));
-  CHECK(set->samples[0].gpu_ms[0] == doctest::Approx(3));
-  CHECK(set->samples[0].gpu_ms[1] == doctest::Approx(2));
-  CHECK(set->features == layer_features());
-  CHECK(set->samples[0].groups.program == "81 pixels, side 3 every 2");
-  CHECK(tuned_feature(*set, 0, "batch") == 2);
-  CHECK(tuned_feature(*set, 0, "out_pixels") == 25);  // (9 + 2 - 3) / 2 + 1 = 5 on each side
-  CHECK(tuned_feature(*set, 0, "depth") == 54);
-  CHECK(tuned_feature(*set, 0, "groups") == 1);
-  CHECK(set->remarks.empty());
+  CHECK(set.samples[0].cpu_ms == doctest::Approx(1));
+  CHECK(set.samples[0].gpu_ms[0] == doctest::Approx(3));
+  CHECK(set.samples[0].gpu_ms[1] == doctest::Approx(2));
+  CHECK(set.features == layer_features());
+  CHECK(set.samples[0].groups.program == "81 pixels, side 3 every 2");
+  CHECK(tuned_feature(set, 0, "batch") == 2);
+  CHECK(tuned_feature(set, 0, "out_pixels") == 25);  // (9 + 2 - 3) / 2 + 1 = 5 on each side
+  CHECK(tuned_feature(set, 0, "depth") == 54);
+  CHECK(tuned_feature(set, 0, "groups") == 1);
+  CHECK(set.remarks.empty());
 }
 
 TEST_CASE("windows may be oblong, dilated, and move by other steps in rows than in columns") {
   const auto read_one = [](const std::string& arguments) {
-    auto set = read(line(kGpu, "conv2d_nchw.mali", arguments, "[0.004], 0"),
-                    line(kCpu, "conv2d_nchw.arm_cpu", arguments, "[0.001], 0"));
-    REQUIRE_MESSAGE(set.ok(), set.status().to_string());
-    return *set;
+    return required(read(line(kGpu, "conv2d_nchw.mali", arguments, "[0.004], 0"),
+                         line(kCpu, "conv2d_nchw.arm_cpu", arguments, "[0.001], 0")));
   };
   const auto arguments = [](const std::string& window, const std::string& rest) {
     return R"([["TENSOR", [1, 192, 17, 17], "float32"], ["TENSOR", [192, 192, )" + window +
@@ -97,13 +95,13 @@ TEST_CASE("windows may be oblong, dilated, and move by other steps in rows than 
 }
 
 TEST_CASE("a depthwise convolution has a group per channel, and padding may be told once") {
-  const auto set = read(line(kGpu, "depthwise_conv2d_nchw.mali", kDepthwise, "[0.004], 0"),
-                        line(kCpu, "depthwise_conv2d_nchw.arm_cpu", kDepthwise, "[0.001], 0"));
-  REQUIRE_MESSAGE(set.ok(), set.status().to_string());
-  CHECK(tuned_feature(*set, 0, "groups") == 6);
-  CHECK(tuned_feature(*set, 0, "out_channels") == 12);
-  CHECK(tuned_feature(*set, 0, "out_pixels") == 35);
-  CHECK(tuned_feature(*set, 0, "depth") == 9);
+  const auto set =
+      required(read(line(kGpu, "depthwise_conv2d_nchw.mali", kDepthwise, "[0.004], 0"),
+                    line(kCpu, "depthwise_conv2d_nchw.arm_cpu", kDepthwise, "[0.001], 0")));
+  CHECK(tuned_feature(set, 0, "groups") == 6);
+  CHECK(tuned_feature(set, 0, "out_channels") == 12);
+  CHECK(tuned_feature(set, 0, "out_pixels") == 35);
+  CHECK(tuned_feature(set, 0, "depth") == 9);
 }
 
 TEST_CASE("lines without a use are counted, and those of other boards are no partners") {
@@ -116,15 +114,14 @@ TEST_CASE("lines without a use are counted, and those of other boards are no par
   const std::string cpu = line(other, "conv2d_nchw_spatial_pack.arm_cpu", kStrided, "[9], 0");
   CHECK(read(gpu, cpu).status().message() ==
         "gpu.log: no convolution that cpu.log has too, on the same board");
-  const auto set =
-      read(gpu, cpu + line(kCpu, "conv2d_nchw_spatial_pack.arm_cpu", kStrided, "[0.001], 0"));
-  REQUIRE_MESSAGE(set.ok(), set.status().to_string());
-  CHECK(set->samples[0].cpu_ms == doctest::Approx(1));
-  CHECK(set->remarks == std::vector<std::string>{
-                            "gpu.log: 2 of 5 lines are no convolutions in single precision's plain "
-                            "layout",
-                            "gpu.log: 2 of 5 lines failed, or have no time above 0 and below 1e6 "
-                            "ms"});
+  const auto set = required(
+      read(gpu, cpu + line(kCpu, "conv2d_nchw_spatial_pack.arm_cpu", kStrided, "[0.001], 0")));
+  CHECK(set.samples[0].cpu_ms == doctest::Approx(1));
+  CHECK(set.remarks == std::vector<std::string>{
+                           "gpu.log: 2 of 5 lines are no convolutions in single precision's plain "
+                           "layout",
+                           "gpu.log: 2 of 5 lines failed, or have no time above 0 and below 1e6 "
+                           "ms"});
 }
 
 TEST_CASE("what is no log of AutoTVM is refused with its line") {

@@ -7,6 +7,7 @@
 
 #include "agent/host/lab/selection/quality_forest.hpp"
 #include "tests/unit/history/recorded_data.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::offload;
@@ -68,17 +69,17 @@ double best_single(const selection::Problems& problems) {
 }  // namespace
 
 TEST_CASE("layers become matrix products, and libraries methods with the median of their times") {
-  const auto problems = layer_methods(layer_bytes(times()), "t", layer_bytes(kLayerShapes), "s");
-  REQUIRE_MESSAGE(problems.ok(), problems.status().to_string());
-  CHECK(problems->device == "board");
-  CHECK(problems->members == std::vector<std::string>{"clblast", "viennacl"});
-  REQUIRE(problems->count() == 6);
-  CHECK(problems->sizes[0] == std::vector<double>{8, 49, 18, 2});
-  CHECK(problems->sizes[2] == std::vector<double>{10, 1, 784, 2});
-  CHECK(problems->ns[0] == std::vector<double>{4e6, 2e6});
-  CHECK(problems->ns[1] == std::vector<double>{4e6, 0});
+  const auto problems =
+      required(layer_methods(layer_bytes(times()), "t", layer_bytes(kLayerShapes), "s"));
+  CHECK(problems.device == "board");
+  CHECK(problems.members == std::vector<std::string>{"clblast", "viennacl"});
+  REQUIRE(problems.count() == 6);
+  CHECK(problems.sizes[0] == std::vector<double>{8, 49, 18, 2});
+  CHECK(problems.sizes[2] == std::vector<double>{10, 1, 784, 2});
+  CHECK(problems.ns[0] == std::vector<double>{4e6, 2e6});
+  CHECK(problems.ns[1] == std::vector<double>{4e6, 0});
   // Layers of one product are left out together.
-  CHECK(problems->group == std::vector<std::size_t>{0, 0, 1, 1, 1, 1});
+  CHECK(problems.group == std::vector<std::size_t>{0, 0, 1, 1, 1, 1});
 }
 
 TEST_CASE("tables without the columns or without five usable cases are refused by name") {
@@ -97,13 +98,11 @@ TEST_CASE("on recorded boards the library is chosen well for layers that were le
   const std::string folder = std::string(shared) + "/data/embedded/caffe_layer";
   const auto bytes = [&](const char* name) { return test::read_bytes(folder + name); };
   const auto shapes = bytes("_shapes.csv");
-  const auto mali = layer_methods(bytes("s_mali-t860.csv.gz"), "t", shapes, "s");
-  REQUIRE_MESSAGE(mali.ok(), mali.status().to_string());
-  CHECK(mali->count() == 736);
-  CHECK(best_single(*mali) == doctest::Approx(0.953).epsilon(0.001));
-  CHECK(left_out(*mali) >= 0.965);
-  const auto tx1 = layer_methods(bytes("s_jetson-tx1.csv.gz"), "t", shapes, "s");
-  REQUIRE_MESSAGE(tx1.ok(), tx1.status().to_string());
-  CHECK(tx1->count() == 944);
-  CHECK(left_out(*tx1) >= 0.985);
+  const auto mali = required(layer_methods(bytes("s_mali-t860.csv.gz"), "t", shapes, "s"));
+  CHECK(mali.count() == 736);
+  CHECK(best_single(mali) == doctest::Approx(0.953).epsilon(0.001));
+  CHECK(left_out(mali) >= 0.965);
+  const auto tx1 = required(layer_methods(bytes("s_jetson-tx1.csv.gz"), "t", shapes, "s"));
+  CHECK(tx1.count() == 944);
+  CHECK(left_out(tx1) >= 0.985);
 }

@@ -10,6 +10,7 @@
 #include "models/host/history/compression.hpp"
 #include "models/host/offload/import_samples.hpp"
 #include "tests/paths.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::offload {
 namespace {
@@ -46,11 +47,10 @@ TEST_CASE("what one image and two need says what any number needs") {
   profile.regions = {region("rectify ReLU 3x100 3x100 k0 s0 g1 b1", 1000, 600, 20),
                      region("rectify ReLU 3x100 3x100 k0 s0 g1 b2", 1900, 1100, 30)};
   profile.regions[1].features[profiled_features().find("ilp.32")] = 7;
-  const Result<LayerProfiles> layers = LayerProfiles::from(profile);
-  REQUIRE(layers.ok());
-  CHECK(layers->size() == 1);
+  const LayerProfiles layers = required(LayerProfiles::from(profile));
+  CHECK(layers.size() == 1);
   Sample sample;
-  REQUIRE(layers->describe(relu(), 5, sample));
+  REQUIRE(layers.describe(relu(), 5, sample));
   CHECK(feature(sample, "ninst") == doctest::Approx(4600));
   CHECK(feature(sample, "mem") == doctest::Approx(2600.0 / 4600));
   CHECK(feature(sample, "coldRef") == doctest::Approx(60.0 / 2600));
@@ -59,7 +59,7 @@ TEST_CASE("what one image and two need says what any number needs") {
   CHECK(feature(sample, "fp") == doctest::Approx(0.5));
   CHECK(feature(sample, "ilp.32") == 7);
   CHECK(sample.bytes_in == 128 * 60);
-  REQUIRE(layers->describe(relu(), 1, sample));
+  REQUIRE(layers.describe(relu(), 1, sample));
   CHECK(feature(sample, "ninst") == 1000);
   CHECK(feature(sample, "ilp.32") == 0.5);
 }
@@ -100,29 +100,25 @@ TEST_CASE("times of layers get the features of profiles, and layers without one 
   Profile profile;
   profile.regions = {region("rectify ReLU 3x100 3x100 k0 s0 g1 b1", 1000, 600, 20),
                      region("rectify ReLU 3x100 3x100 k0 s0 g1 b2", 1900, 1100, 30)};
-  const Result<LayerProfiles> layers = LayerProfiles::from(profile);
-  REQUIRE(layers.ok());
-  const auto set = import_layers(bytes(times), "t.csv", bytes(shapes), "s.csv", &*layers);
-  REQUIRE(set.ok());
-  CHECK(set->features == profiled_features());
-  REQUIRE(set->samples.size() == 1);
-  CHECK(feature(set->samples[0], "ninst") == doctest::Approx(4600));
-  REQUIRE_FALSE(set->remarks.empty());
-  CHECK(set->remarks.back() == "1 of 2 layers and batches have no profile");
+  const LayerProfiles layers = required(LayerProfiles::from(profile));
+  const auto set = required(import_layers(bytes(times), "t.csv", bytes(shapes), "s.csv", &layers));
+  CHECK(set.features == profiled_features());
+  REQUIRE(set.samples.size() == 1);
+  CHECK(feature(set.samples[0], "ninst") == doctest::Approx(4600));
+  REQUIRE_FALSE(set.remarks.empty());
+  CHECK(set.remarks.back() == "1 of 2 layers and batches have no profile");
 }
 
 TEST_CASE("the recorded profile has the layers that a network needs, and they grow evenly") {
   std::ifstream file(IDLETUNE_TEST_DATA_FOLDER "/offload/layers_profile.json.gz", std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::string unpacked;
-  const auto text = gunzip({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
-                           16U << 20U, "layers_profile.json.gz", unpacked);
-  REQUIRE(text.ok());
-  const Result<Profile> profile = parse_profile(text->text, "layers_profile.json.gz");
-  REQUIRE(profile.ok());
-  const Result<LayerProfiles> layers = LayerProfiles::from(*profile);
-  REQUIRE(layers.ok());
-  CHECK(layers->size() == 191);
+  const auto text =
+      required(gunzip({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
+                      16U << 20U, "layers_profile.json.gz", unpacked));
+  const Profile profile = required(parse_profile(text.text, "layers_profile.json.gz"));
+  const LayerProfiles layers = required(LayerProfiles::from(profile));
+  CHECK(layers.size() == 191);
   // The first convolution of AlexNet: 3 * 11 * 11 products for each of 96 * 55 * 55 numbers.
   LayerShape shape;
   shape.kind = "Convolution";
@@ -134,7 +130,7 @@ TEST_CASE("the recorded profile has the layers that a network needs, and they gr
   shape.stride = 4;
   Sample sample;
   for (const double images : {1.0, 2.0, 16.0}) {
-    REQUIRE(layers->describe(shape, images, sample));
+    REQUIRE(layers.describe(shape, images, sample));
     const double products =
         feature(sample, "mulf") * feature(sample, "fp") * feature(sample, "ninst");
     CHECK(products == doctest::Approx(images * 3 * 11 * 11 * 96 * 55 * 55).epsilon(1e-9));

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "models/host/offload/analysis/function_name.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::offload;
@@ -58,14 +59,12 @@ TEST_CASE("the profiled features are the 32 of the publication's table, each onc
 
 TEST_CASE("a profile is read as it was written") {
   const Profile written = profiled_example();
-  const auto text = profile_text(written);
-  REQUIRE(text.ok());
-  const auto read = parse_profile(*text, "p.json");
-  REQUIRE_MESSAGE(read.ok(), read.status().to_string());
-  CHECK(read->program == written.program);
-  REQUIRE(read->regions.size() == 1);
+  const auto text = required(profile_text(written));
+  const auto read = required(parse_profile(text, "p.json"));
+  CHECK(read.program == written.program);
+  REQUIRE(read.regions.size() == 1);
   const RegionProfile& a = written.regions.front();
-  const RegionProfile& b = read->regions.front();
+  const RegionProfile& b = read.regions.front();
   CHECK(a.name == b.name);
   CHECK(a.groups.kernel == b.groups.kernel);
   CHECK(a.groups.network == b.groups.network);
