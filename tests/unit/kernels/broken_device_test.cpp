@@ -11,6 +11,7 @@
 #include "models/core/random.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
 namespace {
@@ -29,8 +30,7 @@ struct Findings {
 
 Findings run_broken(Device& device, const KernelPackage& package,
                     const Configuration& configuration, std::int64_t rows, std::int64_t columns) {
-  auto plan = package.plan({rows, columns}, configuration);
-  REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
+  auto plan = required(package.plan({rows, columns}, configuration));
   const auto program =
       compile(device, package, package.entry(), package.compile_options(configuration));
   const auto height = static_cast<std::size_t>(rows);
@@ -44,7 +44,7 @@ Findings run_broken(Device& device, const KernelPackage& package,
   const std::array<Argument, 5> arguments{
       Argument(static_cast<std::int32_t>(rows)), Argument(static_cast<std::int32_t>(columns)),
       in_buffer->argument(), out_buffer->argument(), Argument(scale)};
-  run(device, *program, plan->first().range, arguments);
+  run(device, *program, plan.first().range, arguments);
   const auto out = download(device, *out_buffer, in.size() + kGuardElements);
 
   Findings findings;
@@ -119,10 +119,9 @@ TEST_CASE("one element in a million is wrong in a large output too") {
 
 TEST_CASE("the broken kernel says how much local memory it will ask for") {
   const auto package = open_broken();
-  auto plan = package->plan({100, 70}, {8, 8});
-  REQUIRE(plan.ok());
-  CHECK(plan->first().local_memory_bytes == 256u << 20);
-  CHECK(plan->first().local_memory_bytes > open_first_device()->info().local_memory_bytes);
+  auto plan = required(package->plan({100, 70}, {8, 8}));
+  CHECK(plan.first().local_memory_bytes == 256u << 20);
+  CHECK(plan.first().local_memory_bytes > open_first_device()->info().local_memory_bytes);
 }
 
 // Run on its own under a checker of races, to show that the checker sees what it should.

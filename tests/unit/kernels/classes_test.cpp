@@ -16,6 +16,7 @@
 #include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
 #include "tests/unit/kernels/kernel_path.hpp"
+#include "tests/unit/required.hpp"
 
 namespace {
 
@@ -23,11 +24,7 @@ using namespace idletune;
 
 std::shared_ptr<const KernelPackage> kernel(const std::string& name) {
   const std::string path = test::kernel_path(name);
-  const auto description = read_kernel_xml(path);
-  REQUIRE_MESSAGE(description.ok(), description.status().message());
-  const auto bytes = pack(*description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
-  return *KernelPackage::open(*bytes, name);
+  return *KernelPackage::open(required(pack(required(read_kernel_xml(path)))), name);
 }
 
 struct Fault {

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tests/unit/kernels/kernel_run.hpp"
+#include "tests/unit/required.hpp"
 
 namespace {
 
@@ -65,11 +65,7 @@ KernelDescription probe() {
 }
 
 std::shared_ptr<const KernelPackage> packed(const KernelDescription& description) {
-  auto bytes = pack(description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  auto package = KernelPackage::open(std::move(*bytes), "probe");
-  REQUIRE(package.ok());
-  return *package;
+  return required(KernelPackage::open(required(pack(description)), "probe"));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "tests/paths.hpp"
 #include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
 namespace {
@@ -25,12 +26,11 @@ std::shared_ptr<const KernelPackage> opened(const std::string& name) {
 
 template <class T>
 std::unique_ptr<Buffer> put(Device& device, const std::vector<T>& values) {
-  auto buffer = device.allocate(values.size() * sizeof(T));
-  REQUIRE(buffer.ok());
+  auto buffer = required(device.allocate(values.size() * sizeof(T)));
   const Bytes bytes(reinterpret_cast<const std::uint8_t*>(values.data()),
                     values.size() * sizeof(T));
-  REQUIRE(device.write(**buffer, 0, bytes).ok());
-  return std::move(*buffer);
+  REQUIRE(device.write(*buffer, 0, bytes).ok());
+  return buffer;
 }
 
 template <class T>
@@ -64,9 +64,8 @@ void check_moments(Device& device, const std::string& name, T unit) {
     const auto sums = put(device, std::vector<T>(4, T{-1}));
     const std::int32_t n = 37;
     const Argument arguments[] = {Argument(n), input->argument(), sums->argument()};
-    const auto plan = package->plan(shape, configuration);
-    REQUIRE(plan.ok());
-    run(device, *program, plan->first().range, arguments);
+    const auto plan = required(package->plan(shape, configuration));
+    run(device, *program, plan.first().range, arguments);
     CHECK(get<T>(device, *sums, 4) == expected);
   }
 }

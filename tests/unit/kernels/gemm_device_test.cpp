@@ -8,7 +8,6 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <idletune/text.hpp>
@@ -18,6 +17,7 @@
 #include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
 #include "tests/unit/repeats.hpp"
+#include "tests/unit/required.hpp"
 
 namespace {
 
@@ -117,14 +117,12 @@ std::size_t run_and_count_wrong(Device& device, Program& program, const Range& r
 void check_configuration(Device& device, const KernelPackage& package,
                          const Configuration& configuration,
                          const std::vector<GemmProblem>& problems) {
-  auto first_plan = package.plan({1, 1, 1}, configuration);
-  REQUIRE_MESSAGE(first_plan.ok(), first_plan.status().to_string());
-  if (!fits(device, *first_plan)) return;
+  auto first_plan = required(package.plan({1, 1, 1}, configuration));
+  if (!fits(device, first_plan)) return;
   const auto program =
       compile(device, package, package.entry(), package.compile_options(configuration));
   for (const GemmProblem& p : problems) {
-    auto plan = package.plan({p.m, p.n, p.k}, configuration);
-    REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
+    auto plan = required(package.plan({p.m, p.n, p.k}, configuration));
     CAPTURE(to_text(package.space(), configuration));
     CAPTURE(p.m);
     CAPTURE(p.n);
@@ -133,7 +131,7 @@ void check_configuration(Device& device, const KernelPackage& package,
     CAPTURE(p.beta);
     run_label() = joined("gemm|% x % x % % %|%", p.m, p.n, p.k, std::to_string(p.alpha),
                          std::to_string(p.beta), to_text(package.space(), configuration));
-    CHECK(run_and_count_wrong(device, *program, plan->first().range, p) == 0);
+    CHECK(run_and_count_wrong(device, *program, plan.first().range, p) == 0);
   }
 }
 
@@ -157,12 +155,11 @@ TEST_CASE("the space of gemm holds as many configurations as its constraints all
 
 TEST_CASE("the default configuration of gemm asks for 64 work items and no local memory") {
   const auto package = open_gemm();
-  auto plan = package->plan({100, 200, 300}, package->default_configuration());
-  REQUIRE(plan.ok());
-  CHECK(plan->first().range.local[0] * plan->first().range.local[1] == 64);
-  CHECK(plan->first().range.global[0] == 7 * 8);
-  CHECK(plan->first().range.global[1] == 4 * 8);
-  CHECK(plan->first().local_memory_bytes == 0);
+  auto plan = required(package->plan({100, 200, 300}, package->default_configuration()));
+  CHECK(plan.first().range.local[0] * plan.first().range.local[1] == 64);
+  CHECK(plan.first().range.global[0] == 7 * 8);
+  CHECK(plan.first().range.global[1] == 4 * 8);
+  CHECK(plan.first().local_memory_bytes == 0);
 }
 
 TEST_CASE("the reference of gemm agrees with double precision") {
@@ -172,12 +169,11 @@ TEST_CASE("the reference of gemm agrees with double precision") {
       compile(*device, *package, package->reference().entry(), package->reference().options());
   run_label() = "gemm|reference";
   for (const GemmProblem& p : kProblems) {
-    auto plan = package->reference().plan({p.m, p.n, p.k});
-    REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
+    auto plan = required(package->reference().plan({p.m, p.n, p.k}));
     CAPTURE(p.m);
     CAPTURE(p.n);
     CAPTURE(p.k);
-    CHECK(run_and_count_wrong(*device, *program, plan->first().range, p) == 0);
+    CHECK(run_and_count_wrong(*device, *program, plan.first().range, p) == 0);
   }
 }
 
@@ -188,24 +184,19 @@ TEST_CASE("the default configuration of gemm is right for every shape") {
 }
 
 TEST_CASE("a fault in gemm is found") {
-  auto description = read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/gemm/gemm.xml");
-  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
+  auto description = required(read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/gemm/gemm.xml"));
   const std::string right = "k = fast_depth; k < depth";
-  const std::size_t at = description->source.find(right);
+  const std::size_t at = description.source.find(right);
   REQUIRE(at != std::string::npos);
-  description->source.replace(at, right.size(), "k = fast_depth + 1; k < depth");
-  auto bytes = pack(*description);
-  REQUIRE(bytes.ok());
-  auto package = KernelPackage::open(std::move(*bytes), "gemm");
-  REQUIRE(package.ok());
+  description.source.replace(at, right.size(), "k = fast_depth + 1; k < depth");
+  auto package = required(KernelPackage::open(required(pack(description)), "gemm"));
   const auto device = open_first_device();
-  const Configuration& configuration = (*package)->default_configuration();
+  const Configuration& configuration = package->default_configuration();
   const auto program =
-      compile(*device, **package, (*package)->entry(), (*package)->compile_options(configuration));
+      compile(*device, *package, package->entry(), package->compile_options(configuration));
   const GemmProblem problem{9, 21, 35, 1.0f, 1.0f};
-  auto plan = (*package)->plan({problem.m, problem.n, problem.k}, configuration);
-  REQUIRE(plan.ok());
-  CHECK(run_and_count_wrong(*device, *program, plan->first().range, problem) > 0);
+  auto plan = required(package->plan({problem.m, problem.n, problem.k}, configuration));
+  CHECK(run_and_count_wrong(*device, *program, plan.first().range, problem) > 0);
 }
 
 // As few as contain every value; campaigns of more (IDLETUNE_GEMM_CONFIGURATIONS) and others

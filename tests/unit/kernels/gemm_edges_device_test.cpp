@@ -3,6 +3,7 @@
 #include "platform/opencl/loader.hpp"
 #include "tests/unit/forwarding_devices.hpp"
 #include "tests/unit/kernels/gemm_calls.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
 using namespace idletune;
@@ -27,21 +28,17 @@ bool same_numbers(const std::vector<float>& x, const std::vector<float>& y) {
 struct OwnQueue {
   OwnQueue(Library& library, cl_command_queue_properties properties) {
     const opencl::Handles handles = opencl::handles(*library.device);
-    auto loaded = opencl::load("");
-    REQUIRE(loaded.ok());
-    api = *loaded;
+    auto loaded = required(opencl::load(""));
+    api = loaded;
     cl_int error = CL_SUCCESS;
     queue = api->CreateCommandQueue(static_cast<cl_context>(handles.context),
                                     static_cast<cl_device_id>(handles.device), properties, &error);
     REQUIRE(error == CL_SUCCESS);
-    auto adopted = opencl::adopt(handles.context, handles.device, queue);
-    REQUIRE_MESSAGE(adopted.ok(), adopted.status().to_string());
-    device = std::move(*adopted);
-    auto application = opencl::application_queue(*device);
-    REQUIRE(application.ok());
-    auto opened = Gemm::open(*library.agent, *device, std::move(*application));
-    REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
-    gemm.emplace(std::move(*opened));
+    auto adopted = required(opencl::adopt(handles.context, handles.device, queue));
+    device = std::move(adopted);
+    auto application = required(opencl::application_queue(*device));
+    auto opened = required(Gemm::open(*library.agent, *device, std::move(application)));
+    gemm.emplace(std::move(opened));
   }
   ~OwnQueue() {
     gemm.reset();
@@ -83,10 +80,10 @@ TEST_CASE("an Inf or NaN of a packed operand stays where it is") {
       product.b = {on_device_b->argument(), 0, product.transpose_b ? product.k : product.n};
       product.c = {plain->argument(), 0, product.n};
       REQUIRE(library.gemm->multiply(product).ok());
-      auto packed = library.gemm->pack(packs_a ? GemmArgument::a : GemmArgument::b, product);
-      REQUIRE_MESSAGE(packed.ok(), packed.status().to_string());
+      auto packed =
+          required(library.gemm->pack(packs_a ? GemmArgument::a : GemmArgument::b, product));
       product.c.buffer = of_packed->argument();
-      REQUIRE(library.gemm->multiply_packed(product, *packed).ok());
+      REQUIRE(library.gemm->multiply_packed(product, packed).ok());
       library.wait();
       CHECK(same_numbers(library.download(*plain), library.download(*of_packed)));
     }
@@ -96,23 +93,19 @@ TEST_CASE("an Inf or NaN of a packed operand stays where it is") {
 TEST_CASE("an operand is packed again by another handle of its storage, and by no other") {
   Library library;
   Small small(library);
-  auto packed = library.gemm->pack(GemmArgument::b, small.product);
-  REQUIRE(packed.ok());
+  auto packed = required(library.gemm->pack(GemmArgument::b, small.product));
   library.wait();
   library.write(*small.matrices[1].buffer, std::vector<float>(16, 3.0f));
-  auto other = Gemm::open(*library.agent, *library.device, library.application_queue());
-  REQUIRE(other.ok());
-  REQUIRE(other->pack_again(*packed, small.product).ok());
-  auto halves =
-      Gemm::open(*library.agent, *library.device, library.application_queue(), MatrixStorage::half);
-  REQUIRE(halves.ok());
-  CHECK(halves->pack_again(*packed, small.product).message().find("another storage") !=
+  auto other = required(Gemm::open(*library.agent, *library.device, library.application_queue()));
+  REQUIRE(other.pack_again(packed, small.product).ok());
+  auto halves = required(Gemm::open(*library.agent, *library.device, library.application_queue(),
+                                    MatrixStorage::half));
+  CHECK(halves.pack_again(packed, small.product).message().find("another storage") !=
         std::string::npos);
   CHECK(Gemm::last_wrong_argument() == GemmArgument::b);
-  auto without = Gemm::open(*library.agent, *library.device);
-  REQUIRE(without.ok());
-  CHECK(without->pack_again(*packed, small.product).code() == StatusCode::unsupported);
-  REQUIRE(library.gemm->multiply_packed(small.product, *packed).ok());
+  auto without = required(Gemm::open(*library.agent, *library.device));
+  CHECK(without.pack_again(packed, small.product).code() == StatusCode::unsupported);
+  REQUIRE(library.gemm->multiply_packed(small.product, packed).ok());
   library.wait();
   CHECK(library.download(*small.matrices[2].buffer) == std::vector<float>(16, 13.0f));
 }
@@ -165,9 +158,8 @@ TEST_CASE("where groups along an axis are few, the rows of C go in several launc
     options.model = kNoModel;
     auto agent = Agent::open(options);  // goes before the device
     REQUIRE(agent.ok());
-    auto gemm = Gemm::open(*agent, narrow, library.application_queue(), storage);
-    REQUIRE_MESSAGE(gemm.ok(), gemm.status().to_string());
-    library.gemm = std::move(*gemm);
+    auto gemm = required(Gemm::open(*agent, narrow, library.application_queue(), storage));
+    library.gemm = std::move(gemm);
     for (std::uint64_t i = 0; i < 150; ++i) {
       CAPTURE(i);
       Call call(kSeed + 5000 + i, storage);

@@ -1,5 +1,6 @@
 // Operands of the library idletune::gemm that many products share.
 #include "tests/unit/kernels/gemm_calls.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::gemm_tests;
@@ -18,14 +19,13 @@ TEST_CASE("an operand is packed again where its values have changed") {
     product.a = {ones->argument(), 0, k};
     product.b = {weights->argument(), 0, k};
     product.c = {result->argument(), 0, n};
-    auto packed = library.gemm->pack(GemmArgument::b, product);
-    REQUIRE_MESSAGE(packed.ok(), packed.status().to_string());
+    auto packed = required(library.gemm->pack(GemmArgument::b, product));
     const auto write = [&] {
       library.wait();
       library.write(*weights, changed);
     };
     const auto product_is = [&](float expected) {
-      REQUIRE(library.gemm->multiply_packed(product, *packed).ok());
+      REQUIRE(library.gemm->multiply_packed(product, packed).ok());
       library.wait();
       CHECK(library.download(*result) == std::vector<float>(2 * n, expected));
     };
@@ -54,7 +54,7 @@ TEST_CASE("an operand is packed again where its values have changed") {
       CHECK(library.download(*result)[1] == 3.0f * k);
       idletune_packed_free(own);
     }
-    REQUIRE(library.gemm->pack_again(*packed, product).ok());
+    REQUIRE(library.gemm->pack_again(packed, product).ok());
     product_is(3.0f * k);
   }
 }
@@ -79,13 +79,12 @@ TEST_CASE("what cannot be packed is refused, naming the argument") {
   product.b.offset = -1;
   refused(library.gemm->pack(GemmArgument::b, product).status(), GemmArgument::b, "offset of b");
   product = small.product;
-  auto packed = library.gemm->pack(GemmArgument::b, product);
-  REQUIRE_MESSAGE(packed.ok(), packed.status().to_string());
+  auto packed = required(library.gemm->pack(GemmArgument::b, product));
   product.k = 3;
-  refused(library.gemm->multiply_packed(product, *packed), GemmArgument::k, "k is 3, expected 4");
-  refused(library.gemm->pack_again(*packed, product), GemmArgument::b, "b is 4 by 3");
+  refused(library.gemm->multiply_packed(product, packed), GemmArgument::k, "k is 3, expected 4");
+  refused(library.gemm->pack_again(packed, product), GemmArgument::b, "b is 4 by 3");
   product.k = 4, product.n = 5;
-  refused(library.gemm->multiply_packed(product, *packed), GemmArgument::n, "n is 5, expected 4");
+  refused(library.gemm->multiply_packed(product, packed), GemmArgument::n, "n is 5, expected 4");
   library.wait();
   // Nothing of all this has run.
   CHECK(library.download(*small.matrices[2].buffer) == std::vector<float>(16, 1.0f));
@@ -109,18 +108,16 @@ TEST_CASE("what was prepared is what batches of every kind and packed products l
     product.c = {c->argument(), 0, by_rows ? n : m};
     std::vector<PackedOperand> packed;
     for (const GemmArgument operand : {GemmArgument::a, GemmArgument::b}) {
-      auto made = library.gemm->pack(operand, product);
-      REQUIRE_MESSAGE(made.ok(), made.status().to_string());
-      packed.push_back(std::move(*made));
+      auto made = required(library.gemm->pack(operand, product));
+      packed.push_back(std::move(made));
     }
     const std::vector<std::size_t> apart{0, 72, 144}, c_apart{120, 0, 60};
     for (const How how :
          {How::apart, How::a_shared, How::b_shared, How::anywhere, How::a_packed, How::b_packed}) {
       CAPTURE(static_cast<int>(how));
       const auto launches = [&] {
-        const auto known = library.gemm->explain(product, count, how);
-        REQUIRE_MESSAGE(known.ok(), known.status().to_string());
-        return known->launches;
+        const auto known = required(library.gemm->explain(product, count, how));
+        return known.launches;
       };
       REQUIRE(library.gemm->prepare(product, count, how).ok());
       CHECK(launches() == 0);

@@ -10,6 +10,7 @@
 #include <idletune/gemm.hpp>
 
 #include "tests/unit/kernels/corner_device.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using test::kBeyond;
@@ -28,19 +29,15 @@ class Products {
             test::open_corner_device(test::limits_of(cuda ? "cuda" : "opencl"), {5000, false})) {
     AgentOptions options;
     options.read_environment = false;
-    auto agent = Agent::open(options);
-    REQUIRE_MESSAGE(agent.ok(), agent.status().to_string());
-    agent_ = std::make_unique<Agent>(std::move(*agent));
-    auto gemm = Gemm::open(*agent_, *device_);
-    REQUIRE_MESSAGE(gemm.ok(), gemm.status().to_string());
-    gemm_ = std::make_unique<Gemm>(std::move(*gemm));
+    auto agent = required(Agent::open(options));
+    agent_ = std::make_unique<Agent>(std::move(agent));
+    auto gemm = required(Gemm::open(*agent_, *device_));
+    gemm_ = std::make_unique<Gemm>(std::move(gemm));
   }
   // What is wrong with C = A B, dense; empty where its last element is written.
   std::string multiply(Sizes sizes, MatrixLayout layout, std::int64_t count = 1) {
     const auto buffer = [&](std::int64_t rows, std::int64_t columns) {
-      auto made = device_->allocate(static_cast<std::size_t>(rows * columns * count) * 4);
-      REQUIRE_MESSAGE(made.ok(), made.status().to_string());
-      return std::move(*made);
+      return required(device_->allocate(static_cast<std::size_t>(rows * columns * count) * 4));
     };
     const auto [m, n, k] = sizes;
     const auto a = buffer(m, k), b = buffer(k, n), c = buffer(m, n);

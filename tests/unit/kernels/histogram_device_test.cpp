@@ -15,6 +15,7 @@
 #include "tests/paths.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 namespace {
 
@@ -38,26 +39,22 @@ struct Lent {
 };
 
 Lent capture(const KernelPackage& package, const Shape& shape, const std::string& path) {
-  auto made = CapturedArguments::make(package, shape, 1 << 20);
-  REQUIRE_MESSAGE(made.ok(), made.status().to_string());
+  auto made = required(CapturedArguments::make(package, shape, 1 << 20));
   const auto values = contended(shape[0], static_cast<std::int32_t>(shape[1]));
-  std::memcpy(made->writable(0).data(), values.data(), values.size() * sizeof values[0]);
-  made->seal();
-  REQUIRE(made->check(package).ok());
-  REQUIRE(write_file_atomically(path, made->bytes()).ok());
-  return {path, made->digest()};
+  std::memcpy(made.writable(0).data(), values.data(), values.size() * sizeof values[0]);
+  made.seal();
+  REQUIRE(made.check(package).ok());
+  REQUIRE(write_file_atomically(path, made.bytes()).ok());
+  return {path, made.digest()};
 }
 
 std::shared_ptr<const KernelPackage> package_with(const std::string& right,
                                                   const std::string& wrong) {
-  auto description = read_kernel_xml(kXml);
-  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
-  const std::size_t at = description->source.find(right);
+  auto description = required(read_kernel_xml(kXml));
+  const std::size_t at = description.source.find(right);
   REQUIRE(at != std::string::npos);
-  description->source.replace(at, right.size(), wrong);
-  auto bytes = pack(*description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  return *KernelPackage::open(std::move(*bytes), kXml);
+  description.source.replace(at, right.size(), wrong);
+  return *KernelPackage::open(required(pack(description)), kXml);
 }
 
 TrialRequest check_of(const Shape& shape, const Configuration& configuration) {
@@ -157,12 +154,11 @@ TEST_CASE("a fault in histogram that made-up values do not show is found on capt
   TrialRequest request = check_of(shape, Configuration{64, 1024, 0, 1});
   TrialOutcome outcome = executor.run(request);
   CHECK_MESSAGE(outcome.status == TrialStatus::correct, outcome.message);
-  auto made = CapturedArguments::make(*package, shape, 1 << 20);
-  REQUIRE(made.ok());
-  made->seal();  // all in bin 0
+  auto made = required(CapturedArguments::make(*package, shape, 1 << 20));
+  made.seal();  // all in bin 0
   request.captured = folder.file("flat");
-  request.captured_digest = made->digest();
-  REQUIRE(write_file_atomically(request.captured, made->bytes()).ok());
+  request.captured_digest = made.digest();
+  REQUIRE(write_file_atomically(request.captured, made.bytes()).ok());
   outcome = executor.run(request);
   CHECK(outcome.status == TrialStatus::correctness);
   CHECK(outcome.message.find("output 'counts': element 0 is ") != std::string::npos);

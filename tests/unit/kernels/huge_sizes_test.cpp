@@ -21,6 +21,7 @@
 #include "tests/unit/kernels/kernel_path.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
 #include "tests/unit/repeats.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
 using namespace idletune;
@@ -194,23 +195,21 @@ void check_run(Device& device, const KernelPackage& package, const trial::StepPr
 void check_configuration(Device& device, const KernelPackage& package,
                          const Configuration& configuration, Counts& counts) {
   CAPTURE(idletune::to_text(package.space(), configuration));
-  const auto programs = trial::compile_steps(device, package, configuration);
-  REQUIRE_MESSAGE(programs.ok(), programs.status().to_string());
+  const auto programs = required(trial::compile_steps(device, package, configuration));
   for (const Shape& shape : large_shapes(device.info(), package, configuration)) {
     const auto plan = package.plan(shape, configuration);
     if (!plan.ok()) continue;
-    check_run(device, package, *programs, plan->steps(), shape, configuration, counts);
+    check_run(device, package, programs, plan->steps(), shape, configuration, counts);
   }
 }
 
 void check_reference(Device& device, const KernelPackage& package, Counts& counts) {
   const Configuration& configuration = package.reference().configuration();
-  const auto programs = trial::compile_reference(device, package);
-  REQUIRE_MESSAGE(programs.ok(), programs.status().to_string());
+  const auto programs = required(trial::compile_reference(device, package));
   for (const Shape& shape : large_shapes(device.info(), package, package.default_configuration())) {
     const auto plan = package.reference().plan(shape);
     if (!plan.ok()) continue;
-    check_run(device, package, *programs, plan->steps(), shape, configuration, counts);
+    check_run(device, package, programs, plan->steps(), shape, configuration, counts);
   }
 }
 
@@ -336,16 +335,12 @@ TEST_CASE("the device of the corners finds an index that is out of range by one"
     n.name = "n", n.kind = ArgumentKind::dimension, n.type = ScalarType::i32, n.size = "N";
     out.name = "out", out.access = Access::out, out.size = "N";
     kernel.arguments = {n, out};
-    auto bytes = pack(kernel);
-    REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-    const auto package = KernelPackage::open(std::move(*bytes), "copy");
-    REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-    const Configuration& only = (*package)->default_configuration();
-    const auto programs = trial::compile_steps(*device, **package, only);
-    REQUIRE_MESSAGE(programs.ok(), programs.status().to_string());
+    const auto package = required(KernelPackage::open(required(pack(kernel)), "copy"));
+    const Configuration& only = package->default_configuration();
+    const auto programs = required(trial::compile_steps(*device, *package, only));
     const Shape shape = {2147479548};
-    const auto plan = (*package)->plan(shape, only);
-    return run_corners(*device, **package, *programs, plan->steps(), shape, only);
+    const auto plan = package->plan(shape, only);
+    return run_corners(*device, *package, programs, plan->steps(), shape, only);
   };
   CHECK(run_at("i") == "");
   CHECK(run_at("i + 1") ==

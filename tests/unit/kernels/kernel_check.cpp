@@ -16,6 +16,7 @@
 #include "tests/unit/kernels/kernel_path.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
 #include "tests/unit/repeats.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::kernel_tests {
 namespace {
@@ -37,17 +38,13 @@ Subject open_subject(const KernelCheck& check) {
 }
 
 Subject open_faulty(const KernelCheck& check, const Fault& fault) {
-  auto description = read_kernel_xml(xml_of(check));
-  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
+  auto description = required(read_kernel_xml(xml_of(check)));
   const std::string_view right(fault.right);
-  const std::size_t at = description->source.find(right);
+  const std::size_t at = description.source.find(right);
   REQUIRE_MESSAGE(at != std::string::npos, "the source does not hold '" << right << "'");
-  description->source.replace(at, right.size(), fault.wrong);
-  auto bytes = pack(*description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  auto package = KernelPackage::open(std::move(*bytes), check.name);
-  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-  return {*package, open_first_device()};
+  description.source.replace(at, right.size(), fault.wrong);
+  auto package = required(KernelPackage::open(required(pack(description)), check.name));
+  return {package, open_first_device()};
 }
 
 // Every kernel function that a configuration needs.
@@ -193,8 +190,7 @@ std::string to_text(const Shape& shape) {
 Findings run_and_compare(const KernelCheck& check, const Subject& subject,
                          const trial::StepPrograms& programs, const LaunchPlan& plan,
                          const Shape& shape, const Configuration& configuration) {
-  const auto tolerance = subject.package->reference().tolerance(shape);
-  REQUIRE_MESSAGE(tolerance.ok(), tolerance.status().to_string());
+  const auto tolerance = required(subject.package->reference().tolerance(shape));
   run_label() = check.name + ("|" + to_text(shape)) + "|" +
                 idletune::to_text(subject.package->space(), configuration);
   CheckedCall call(*subject.device, *subject.package, shape, configuration);
@@ -202,7 +198,7 @@ Findings run_and_compare(const KernelCheck& check, const Subject& subject,
   const auto times = trial::run_steps(*subject.device, programs, plan.steps(), call.arguments(),
                                       std::chrono::minutes(5));
   REQUIRE_MESSAGE(times.ok(), times.status().to_string());
-  return call.findings(check.expected(shape, call.inputs()), *tolerance);
+  return call.findings(check.expected(shape, call.inputs()), tolerance);
 }
 
 void check_run(const KernelCheck& check, const Subject& subject,
@@ -344,10 +340,9 @@ void check_class_launches(const KernelCheck& check) {
     MESSAGE(std::string(check.name) << " has no classes");
     return;
   }
-  auto kernel = detail::KernelState::create(*subject.device, subject.package, 1);
-  REQUIRE_MESSAGE(kernel.ok(), kernel.status().to_string());
+  auto kernel = required(detail::KernelState::create(*subject.device, subject.package, 1));
   // No other shape finds one.
-  REQUIRE((*kernel)->slot_for(detail::TunerLock::held(), check.tiny).ok());
+  REQUIRE(kernel->slot_for(detail::TunerLock::held(), check.tiny).ok());
   const std::uint64_t wanted = test::number_from_environment("IDLETUNE_CLASS_LAUNCHES", 10);
   Random random(test::number_from_environment("IDLETUNE_KERNEL_SEED", kCheckSeed));
   std::uint64_t launched = 0;
@@ -355,7 +350,7 @@ void check_class_launches(const KernelCheck& check) {
     const Configuration configuration = subject.package->space().sample(random);
     CAPTURE(idletune::to_text(subject.package->space(), configuration));
     // Not all of one configuration.
-    launched += launch_classes(check, subject, **kernel, configuration,
+    launched += launch_classes(check, subject, *kernel, configuration,
                                std::min<std::uint64_t>(wanted - launched, 25), random);
   }
   MESSAGE(launched << " launches of " << std::string(check.name));
@@ -400,9 +395,8 @@ void check_reference_kernel(const KernelCheck& check) {
   const auto programs = programs_of(trial::compile_reference(*subject.device, package));
   for (const Shape& shape : check.shapes) {
     CAPTURE(to_text(shape));
-    auto plan = package.reference().plan(shape);
-    REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
-    check_run(check, subject, programs, *plan, shape, package.reference().configuration());
+    auto plan = required(package.reference().plan(shape));
+    check_run(check, subject, programs, plan, shape, package.reference().configuration());
   }
 }
 
@@ -461,10 +455,8 @@ void check_fault_is_found(const KernelCheck& check) {
   const Configuration& configuration = subject.package->default_configuration();
   const auto programs =
       programs_of(trial::compile_steps(*subject.device, *subject.package, configuration));
-  const auto plan = subject.package->plan(check.tiny, configuration);
-  REQUIRE(plan.ok());
-  const Findings found =
-      run_and_compare(check, subject, programs, *plan, check.tiny, configuration);
+  const auto plan = required(subject.package->plan(check.tiny, configuration));
+  const Findings found = run_and_compare(check, subject, programs, plan, check.tiny, configuration);
   CHECK(found.wrong > 0);
   CHECK(found.refused != "");
 }

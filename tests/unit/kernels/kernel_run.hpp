@@ -10,7 +10,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <idletune/opencl.hpp>
@@ -20,17 +19,12 @@
 #include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
 #include "tests/unit/cuda/asked_cuda.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::kernel_tests {
 
 inline std::shared_ptr<const KernelPackage> open_package(const std::string& xml) {
-  auto description = read_kernel_xml(xml);
-  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
-  auto bytes = pack(*description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  auto package = KernelPackage::open(std::move(*bytes), xml);
-  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-  return *package;
+  return required(KernelPackage::open(required(pack(required(read_kernel_xml(xml)))), xml));
 }
 
 // Elements of the guard zone behind a buffer, which would hide an access there from such a device.
@@ -40,10 +34,10 @@ inline std::size_t guard_elements(std::size_t wanted) {
 
 // By OpenCL; or the CUDA device that is asked for.
 inline std::unique_ptr<Device> open_first_device() {
-  auto device = test::asks_for_cuda() ? cuda::open(0, test::asked_cuda()) : opencl::open(0);
-  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
-  MESSAGE("device: " << (*device)->info().name);
-  return std::move(*device);
+  auto device =
+      required(test::asks_for_cuda() ? cuda::open(0, test::asked_cuda()) : opencl::open(0));
+  MESSAGE("device: " << device->info().name);
+  return device;
 }
 
 // Whether the device can launch each step of the plan.
@@ -64,16 +58,12 @@ inline std::unique_ptr<Program> compile(Device& device, const KernelPackage& pac
   request.source = package.source();
   request.entry = entry;
   request.options = options;
-  auto program = device.compile(request);
-  REQUIRE_MESSAGE(program.ok(), program.status().to_string());
-  return std::move(*program);
+  return required(device.compile(request));
 }
 
 // Of so many floats, which hold nothing yet.
 inline std::unique_ptr<Buffer> allocate(Device& device, std::size_t size) {
-  auto buffer = device.allocate(size * sizeof(float));
-  REQUIRE_MESSAGE(buffer.ok(), buffer.status().to_string());
-  return std::move(*buffer);
+  return required(device.allocate(size * sizeof(float)));
 }
 
 inline std::unique_ptr<Buffer> upload(Device& device, const std::vector<float>& values) {

@@ -7,13 +7,13 @@
 #include <fstream>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "models/core/random.hpp"
 #include "models/host/pack/pack.hpp"
 #include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
 #include "tests/unit/kernels/kernel_path.hpp"
+#include "tests/unit/required.hpp"
 
 namespace {
 
@@ -67,16 +67,12 @@ TEST_CASE("every kernel has as many parameters and valid configurations as the R
   CHECK(names.size() >= 24);
   for (const std::string& name : names) {
     CAPTURE(name);
-    auto description = read_kernel_xml(test::kernel_path(name));
-    REQUIRE_MESSAGE(description.ok(), description.status().to_string());
-    CHECK(description->name == name);
-    CHECK(description->dialect == Dialect::portable);
-    CHECK(!description->reference.entry.empty());
-    auto bytes = pack(*description);
-    REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-    auto package = KernelPackage::open(std::move(*bytes), name);
-    REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-    const Space& space = (*package)->space();
+    auto description = required(read_kernel_xml(test::kernel_path(name)));
+    CHECK(description.name == name);
+    CHECK(description.dialect == Dialect::portable);
+    CHECK(!description.reference.entry.empty());
+    auto package = required(KernelPackage::open(required(pack(description)), name));
+    const Space& space = package->space();
     REQUIRE(space.indexed());
     const Row row = row_of(name);
     CHECK(space.parameter_count() == row.parameters);
@@ -87,23 +83,19 @@ TEST_CASE("every kernel has as many parameters and valid configurations as the R
 TEST_CASE("every kernel's local size stays within 1024 work items") {
   for (const std::string& name : kernel_names()) {
     CAPTURE(name);
-    auto description = read_kernel_xml(test::kernel_path(name));
-    REQUIRE(description.ok());
-    auto bytes = pack(*description);
-    REQUIRE(bytes.ok());
-    auto package = KernelPackage::open(std::move(*bytes), name);
-    REQUIRE(package.ok());
+    auto description = required(read_kernel_xml(test::kernel_path(name)));
+    auto package = required(KernelPackage::open(required(pack(description)), name));
     Shape shape;
-    for (const std::string& dimension : description->dimensions) {
-      const auto& may_be_zero = description->zero_dimensions;
+    for (const std::string& dimension : description.dimensions) {
+      const auto& may_be_zero = description.zero_dimensions;
       const bool zero = std::count(may_be_zero.begin(), may_be_zero.end(), dimension) > 0;
       shape.push_back(zero ? 0 : 67);
     }
     Random random(1);
     int planned = 0;
     for (int i = 0; i < 200; ++i) {
-      const Configuration configuration = (*package)->space().sample(random);
-      const auto plan = (*package)->plan(shape, configuration);
+      const Configuration configuration = package->space().sample(random);
+      const auto plan = package->plan(shape, configuration);
       if (plan.status().code() == StatusCode::unsupported) continue;  // says the description
       REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
       ++planned;

@@ -10,6 +10,7 @@
 #include "tests/unit/kernels/kernel_check.hpp"
 #include "tests/unit/kernels/kernel_path.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
+#include "tests/unit/required.hpp"
 
 namespace {
 
@@ -121,11 +122,10 @@ std::unique_ptr<Buffer> upload_as(Device& device, ScalarType type,
   if (type == ScalarType::f32) return upload(device, values);
   std::vector<std::uint16_t> halves;
   for (const float value : values) halves.push_back(to_half(value));
-  auto buffer = device.allocate(halves.size() * 2);
-  REQUIRE_MESSAGE(buffer.ok(), buffer.status().to_string());
+  auto buffer = required(device.allocate(halves.size() * 2));
   const Bytes bytes(reinterpret_cast<const std::uint8_t*>(halves.data()), halves.size() * 2);
-  REQUIRE(device.write(**buffer, 0, bytes).ok());
-  return std::move(*buffer);
+  REQUIRE(device.write(*buffer, 0, bytes).ok());
+  return buffer;
 }
 std::vector<float> download_as(Device& device, ScalarType type, const Buffer& buffer,
                                std::size_t size) {
@@ -236,10 +236,9 @@ std::size_t run_placed(Device& device, const KernelPackage& package,
   const auto a = upload_as(device, placed.type, placed.a_values);
   const auto b = upload_as(device, placed.type, placed.b_values);
   const auto c = upload_as(device, placed.type, placed.c_values);
-  const auto table = device.allocate(placed.table.size() * sizeof(std::int64_t));
-  REQUIRE(table.ok());
+  const auto table = required(device.allocate(placed.table.size() * sizeof(std::int64_t)));
   REQUIRE(device
-              .write(**table, 0,
+              .write(*table, 0,
                      Bytes(reinterpret_cast<const std::uint8_t*>(placed.table.data()),
                            placed.table.size() * sizeof(std::int64_t)))
               .ok());
@@ -254,7 +253,7 @@ std::size_t run_placed(Device& device, const KernelPackage& package,
                                   a->argument(),
                                   b->argument(),
                                   c->argument(),
-                                  (*table)->argument(),
+                                  table->argument(),
                                   Argument(placed.alpha),
                                   Argument(placed.beta),
                                   i64(placed.a.offset),
@@ -268,12 +267,11 @@ std::size_t run_placed(Device& device, const KernelPackage& package,
                                   Argument(step_of(placed.c, false, scattered))};
   std::vector<std::unique_ptr<Buffer>> scratch;
   for (std::size_t i = arguments.size(); i < package.argument_count(); ++i) {
-    const auto bytes = package.buffer_bytes(i, s, configuration);
-    REQUIRE(bytes.ok());
-    auto buffer = device.allocate(static_cast<std::size_t>(std::max<std::uint64_t>(*bytes, 4)));
-    REQUIRE(buffer.ok());
-    arguments.push_back((*buffer)->argument());
-    scratch.push_back(std::move(*buffer));
+    const auto bytes = required(package.buffer_bytes(i, s, configuration));
+    auto buffer =
+        required(device.allocate(static_cast<std::size_t>(std::max<std::uint64_t>(bytes, 4))));
+    arguments.push_back(buffer->argument());
+    scratch.push_back(std::move(buffer));
   }
   const auto times =
       trial::run_steps(device, programs, plan.steps(), {arguments.data(), arguments.size()},
@@ -321,9 +319,8 @@ void check_anywhere(const std::string& name, ScalarType type, std::size_t step) 
       REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
       if (!fits(*device, *plan)) break;
       if (programs.empty()) {
-        auto compiled = trial::compile_steps(*device, *package, configuration);
-        REQUIRE_MESSAGE(compiled.ok(), compiled.status().to_string());
-        programs = std::move(*compiled);
+        auto compiled = required(trial::compile_steps(*device, *package, configuration));
+        programs = std::move(compiled);
       }
       CAPTURE(calls);
       CHECK(run_placed(*device, *package, programs, *plan, configuration, placed) == 0);

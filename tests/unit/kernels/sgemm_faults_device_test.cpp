@@ -11,6 +11,7 @@
 #include "agent/trial/trial_executor.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
+#include "tests/unit/required.hpp"
 
 namespace {
 
@@ -220,9 +221,7 @@ Configuration configuration_of(const Space& space, const Configuration& start, c
 }
 
 KernelDescription described() {
-  auto description = read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/blas/sgemm/sgemm.xml");
-  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
-  return std::move(*description);
+  return required(read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/blas/sgemm/sgemm.xml"));
 }
 
 // All matrices begin somewhere in their buffers, with longer rows, apart from one another.
@@ -246,22 +245,19 @@ void place_operands(KernelDescription& description) {
 template <std::size_t Count>
 void expect_found(const Fault (&faults)[Count], KernelDescription description) {
   for (const Fault& fault : faults) seed(description.source, fault);
-  auto bytes = pack(description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  const auto package = KernelPackage::open(std::move(*bytes), "sgemm");
-  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
+  const auto package = required(KernelPackage::open(required(pack(description)), "sgemm"));
   const auto device = open_first_device();
-  TrialExecutor executor(*device, *package);
+  TrialExecutor executor(*device, package);
   for (const Fault& fault : faults) {
     CAPTURE(std::string(fault.wrong));
     TrialRequest request;
     request.stage = TrialStage::check;
     request.shape = fault.shape;
     request.deadline = std::chrono::minutes(1);
-    request.configuration = (*package)->default_configuration();
+    request.configuration = package->default_configuration();
     const TrialOutcome right = executor.run(request);
     CHECK_MESSAGE(right.status == TrialStatus::correct, right.message);
-    request.configuration = configuration_of((*package)->space(), request.configuration, fault);
+    request.configuration = configuration_of(package->space(), request.configuration, fault);
     const TrialOutcome wrong = executor.run(request);
     CHECK(wrong.stage == TrialStage::check);
     CHECK_MESSAGE(wrong.status == TrialStatus::correctness, wrong.message);
