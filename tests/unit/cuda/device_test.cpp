@@ -11,6 +11,7 @@
 #include "platform/cuda/driver.hpp"
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/cuda/stub_device.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace std::chrono_literals;
 using namespace idletune;
@@ -18,10 +19,9 @@ using namespace idletune::test;
 
 TEST_CASE("a CUDA device describes itself with all versions that matter") {
   CudaStub stub;
-  auto devices = cuda::list(stub.options());
-  REQUIRE(devices.ok());
-  REQUIRE(devices->size() == 1);
-  const idletune::DeviceInfo& info = (*devices)[0];
+  auto devices = required(cuda::list(stub.options()));
+  REQUIRE(devices.size() == 1);
+  const idletune::DeviceInfo& info = devices[0];
   CHECK(info.backend == "cuda");
   CHECK(info.platform == "CUDA");
   CHECK(info.name == "Stub GPU");
@@ -43,19 +43,16 @@ TEST_CASE("a CUDA device describes itself with all versions that matter") {
 TEST_CASE("among equal CUDA devices open_matching takes the one of the wanted index") {
   CudaStub stub;
   stub.set(CUDA_STUB_DEVICES, 3);
-  auto devices = cuda::list(stub.options());
-  REQUIRE(devices.ok());
-  REQUIRE(devices->size() == 3);
-  for (const idletune::DeviceInfo& wanted : *devices) {
-    auto device = cuda::open_matching(wanted, stub.options());
-    REQUIRE(device.ok());
-    CHECK((*device)->info().index == wanted.index);
+  auto devices = required(cuda::list(stub.options()));
+  REQUIRE(devices.size() == 3);
+  for (const idletune::DeviceInfo& wanted : devices) {
+    auto device = required(cuda::open_matching(wanted, stub.options()));
+    CHECK(device->info().index == wanted.index);
   }
-  idletune::DeviceInfo gone = devices->back();
+  idletune::DeviceInfo gone = devices.back();
   stub.set(CUDA_STUB_DEVICES, 2);
-  auto device = cuda::open_matching(gone, stub.options());
-  REQUIRE(device.ok());
-  CHECK((*device)->info().index == 0);
+  auto device = required(cuda::open_matching(gone, stub.options()));
+  CHECK(device->info().index == 0);
   gone.name = "Another GPU";
   CHECK(cuda::open_matching(gone, stub.options()).code() == StatusCode::not_found);
   CHECK(cuda::open(2, stub.options()).code() == StatusCode::not_found);
@@ -79,9 +76,8 @@ TEST_CASE("the tuner's stream has the lowest priority, and the info says whether
   // The lowest priority is also the usual one: beside a stream of that, ours is an equal.
   void* context = stub.create_context(0);
   {
-    auto adopted = cuda::adopt(context, nullptr, stub.options());
-    REQUIRE(adopted.ok());
-    CHECK(!(*adopted)->info().low_priority_queue);
+    auto adopted = required(cuda::adopt(context, nullptr, stub.options()));
+    CHECK(!adopted->info().low_priority_queue);
   }
   stub.destroy_context(context);
   stub.set(CUDA_STUB_PRIORITIES, 0);
@@ -121,28 +117,26 @@ TEST_CASE("each failing call while opening CUDA is an error with its name, and l
 TEST_CASE("copies stay inside their buffer, windows shift it, and memory runs out cleanly") {
   CudaStub stub;
   auto device = open_stub(stub);
-  auto buffer = device->allocate(1024);
-  REQUIRE(buffer.ok());
+  auto buffer = required(device->allocate(1024));
   const std::uint8_t written[] = {1, 2, 3, 4};
   std::uint8_t read[4] = {};
-  CHECK(device->write(**buffer, 1020, written).ok());
-  CHECK(device->read(**buffer, 1020, read).ok());
+  CHECK(device->write(*buffer, 1020, written).ok());
+  CHECK(device->read(*buffer, 1020, read).ok());
   CHECK(std::memcmp(read, written, 4) == 0);
-  CHECK(device->write(**buffer, 1021, written).code() == StatusCode::invalid_argument);
-  CHECK(device->read(**buffer, SIZE_MAX, read).code() == StatusCode::invalid_argument);
-  CHECK(device->write(**buffer, 1024, Bytes()).ok());
-  auto window = device->window(**buffer, 256, 512);
-  REQUIRE(window.ok());
-  CHECK((*window)->size_bytes() == 512);
+  CHECK(device->write(*buffer, 1021, written).code() == StatusCode::invalid_argument);
+  CHECK(device->read(*buffer, SIZE_MAX, read).code() == StatusCode::invalid_argument);
+  CHECK(device->write(*buffer, 1024, Bytes()).ok());
+  auto window = required(device->window(*buffer, 256, 512));
+  CHECK(window->size_bytes() == 512);
   std::uintptr_t whole = 0, part = 0;
-  std::memcpy(&whole, (*buffer)->argument().data(), sizeof whole);
-  std::memcpy(&part, (*window)->argument().data(), sizeof part);
+  std::memcpy(&whole, buffer->argument().data(), sizeof whole);
+  std::memcpy(&part, window->argument().data(), sizeof part);
   CHECK(part == whole + 256);
-  CHECK((*window)->argument().is_buffer());
+  CHECK(window->argument().is_buffer());
   CHECK(whole % device->window_alignment_bytes() == 0);
-  CHECK(device->window(**buffer, 1000, 25).code() == StatusCode::invalid_argument);
-  window->reset();
-  CHECK(device->read(**buffer, 0, read).ok());  // the window did not free it
+  CHECK(device->window(*buffer, 1000, 25).code() == StatusCode::invalid_argument);
+  window.reset();
+  CHECK(device->read(*buffer, 0, read).ok());  // the window did not free it
   CHECK(device->allocate(0).code() == StatusCode::invalid_argument);
   CHECK(device->allocate((std::size_t{1} << 30) + 1).code() == StatusCode::out_of_memory);
   stub.fail("cuMemAlloc", cuda::kOutOfMemory, 0);
@@ -151,8 +145,8 @@ TEST_CASE("copies stay inside their buffer, windows shift it, and memory runs ou
   CHECK(refused.status().message() ==
         "allocate: 16 bytes: cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2)");
   stub.fail("cuMemcpyHtoDAsync", cuda::kInvalidValue, 0);
-  CHECK(device->write(**buffer, 0, written).code() == StatusCode::device_error);
-  buffer->reset();
+  CHECK(device->write(*buffer, 0, written).code() == StatusCode::device_error);
+  buffer.reset();
   device.reset();
   CHECK(stub.new_objects() == 0);
 }
@@ -169,9 +163,8 @@ TEST_CASE(
   REQUIRE(driver->CtxPushCurrent(static_cast<cuda::ContextHandle>(other)) == cuda::kSuccess);
   const long before = stub.live_objects();
   {
-    auto adopted = cuda::adopt(context, stream, stub.options());
-    REQUIRE_MESSAGE(adopted.ok(), adopted.status().to_string());
-    Device& device = **adopted;
+    auto adopted = required(cuda::adopt(context, stream, stub.options()));
+    Device& device = *adopted;
     CHECK(cuda::handles(device).context == context);
     CHECK(cuda::handles(device).stream == stream);
     CHECK(device.info().low_priority_queue);
@@ -209,10 +202,9 @@ TEST_CASE("without a context adopt takes the stream's, or the one that is curren
   cuda::StreamHandle stream = nullptr;
   REQUIRE(driver->StreamCreate(&stream, 0) == cuda::kSuccess);
   {
-    auto by_default = cuda::adopt(nullptr, nullptr, stub.options());
-    REQUIRE(by_default.ok());
-    CHECK(cuda::handles(**by_default).context == context);
-    CHECK(cuda::handles(**by_default).stream == nullptr);
+    auto by_default = required(cuda::adopt(nullptr, nullptr, stub.options()));
+    CHECK(cuda::handles(*by_default).context == context);
+    CHECK(cuda::handles(*by_default).stream == nullptr);
     auto per_thread = reinterpret_cast<void*>(std::uintptr_t{2});  // CU_STREAM_PER_THREAD
     // It is another stream in each thread: no order could be promised.
     CHECK(cuda::adopt(nullptr, per_thread, stub.options()).code() == StatusCode::invalid_argument);
@@ -220,9 +212,8 @@ TEST_CASE("without a context adopt takes the stream's, or the one that is curren
   cuda::ContextHandle popped = nullptr;
   REQUIRE(driver->CtxPopCurrent(&popped) == cuda::kSuccess);
   {
-    auto by_stream = cuda::adopt(nullptr, stream, stub.options());
-    REQUIRE(by_stream.ok());
-    CHECK(cuda::handles(**by_stream).context == context);
+    auto by_stream = required(cuda::adopt(nullptr, stream, stub.options()));
+    CHECK(cuda::handles(*by_stream).context == context);
   }
   CHECK(current_context(*driver) == nullptr);
   REQUIRE(driver->CtxPushCurrent(static_cast<cuda::ContextHandle>(context)) == cuda::kSuccess);

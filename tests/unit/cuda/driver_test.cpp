@@ -7,6 +7,7 @@
 #include "platform/cuda/session.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/cuda/stub.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
 using idletune::StatusCode;
@@ -23,13 +24,12 @@ TEST_CASE("functions come from the driver's own look-up where it has one, else f
         Generation{IDLETUNE_STUB_CUDA_10, false}}) {
     CAPTURE(generation.path);
     CudaStub stub(generation.path);
-    auto driver = cuda::load_driver(generation.path);
-    REQUIRE_MESSAGE(driver.ok(), driver.status().to_string());
+    auto driver = required(cuda::load_driver(generation.path));
     CHECK((stub.calls("cuGetProcAddress") > 0) == generation.asks);
-    CHECK((*driver)->version == 12020);
-    CHECK((*driver)->path == generation.path);
-    CHECK(((*driver)->FuncGetParamInfo != nullptr));
-    CHECK(((*driver)->ThreadExchangeStreamCaptureMode != nullptr));
+    CHECK(driver->version == 12020);
+    CHECK(driver->path == generation.path);
+    CHECK((driver->FuncGetParamInfo != nullptr));
+    CHECK((driver->ThreadExchangeStreamCaptureMode != nullptr));
     auto device = cuda::open(0, stub.options());
     REQUIRE_MESSAGE(device.ok(), device.status().to_string());
   }
@@ -103,9 +103,8 @@ TEST_CASE("errors that end a context are told from those that do not") {
 
 TEST_CASE("the stub refuses memory of no size, and what is asked of a stream that is gone") {
   CudaStub stub;
-  auto driver = cuda::load_driver(stub.path);
-  REQUIRE(driver.ok());
-  const auto& api = **driver;
+  auto driver = required(cuda::load_driver(stub.path));
+  const auto& api = *driver;
   auto device = cuda::open(0, stub.options());
   auto other = cuda::open(0, stub.options());
   REQUIRE((device.ok() && other.ok()));

@@ -11,6 +11,7 @@
 
 #include "tests/unit/cuda/asked_cuda.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
 using namespace std::chrono_literals;
@@ -43,9 +44,7 @@ Range whole_range() {
 }
 
 std::unique_ptr<Program> compiled_on_gpu(Device& device, const char* options) {
-  auto program = device.compile({kSource, "scale", options, 1});
-  REQUIRE_MESSAGE(program.ok(), program.status().to_string());
-  return std::move(*program);
+  return required(device.compile({kSource, "scale", options, 1}));
 }
 
 // `scale` with its buffers on the GPU.
@@ -53,9 +52,8 @@ struct Work {
   explicit Work(Device& gpu) : device(gpu) {
     for (int i = 0; i < kElements; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(i);
     for (std::unique_ptr<Buffer>* buffer : {&in, &out}) {
-      auto made = device.allocate(values.size() * sizeof(float));
-      REQUIRE(made.ok());
-      *buffer = std::move(*made);
+      auto made = required(device.allocate(values.size() * sizeof(float)));
+      *buffer = std::move(made);
     }
     REQUIRE(device.write(*in, 0, bytes_of(values)).ok());
     arguments = {out->argument(), in->argument(), 2.0f, kElements};
@@ -123,15 +121,14 @@ TEST_CASE("this machine's GPU compiles, runs, times, and survives adoption; then
   CHECK(cuda::cache_counters(device).hits == 1);
   CHECK(program->max_work_group_size() >= 128);
 
-  auto times = device.run(*program, whole_range(), work.arguments, 20s);
-  REQUIRE_MESSAGE(times.ok(), times.status().to_string());
-  CHECK(times->device > 0ns);
-  CHECK(times->device <= times->wall);
+  auto times = required(device.run(*program, whole_range(), work.arguments, 20s));
+  CHECK(times.device > 0ns);
+  CHECK(times.device <= times.wall);
   CHECK(work.wrong_results() == 0);
 
-  auto adopted = cuda::adopt(cuda::handles(device).context, cuda::handles(device).stream, options);
-  REQUIRE_MESSAGE(adopted.ok(), adopted.status().to_string());
-  launch_and_time(**adopted, work);
+  auto adopted =
+      required(cuda::adopt(cuda::handles(device).context, cuda::handles(device).stream, options));
+  launch_and_time(*adopted, work);
 
   auto matching = cuda::open_matching(device.info(), options);
   CHECK_MESSAGE(matching.ok(), matching.status().to_string());

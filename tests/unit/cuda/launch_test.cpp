@@ -14,6 +14,7 @@
 #include "platform/cuda/profile_tickets.hpp"
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/cuda/stub_device.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace std::chrono_literals;
 using namespace idletune;
@@ -163,9 +164,8 @@ TEST_CASE("a ticket waits for its launch, is read once, and its events are used 
   void* ticket = launched();
   CHECK(device->elapsed(ticket).code() == StatusCode::busy);
   CHECK(device->elapsed(ticket).code() == StatusCode::busy);
-  auto time = device->elapsed(ticket);
-  REQUIRE_MESSAGE(time.ok(), time.status().to_string());
-  CHECK(time->count() == doctest::Approx(7000).epsilon(0.001));
+  auto time = required(device->elapsed(ticket));
+  CHECK(time.count() == doctest::Approx(7000).epsilon(0.001));
   stub.set(CUDA_STUB_EVENT_POLLS, 0);
   const long before = stub.live_objects();
   CHECK(launched() == ticket);
@@ -263,9 +263,8 @@ TEST_CASE("threads launch one kernel at the same time while another reads the ti
 TEST_CASE("device memory that is known to be too small is refused") {
   CudaStub stub;
   auto device = open_stub(stub);
-  auto buffer = device->allocate(256);
-  REQUIRE(buffer.ok());
-  const Argument memory = (*buffer)->argument();
+  auto buffer = required(device->allocate(256));
+  const Argument memory = buffer->argument();
   CHECK(device->check_buffer(memory, 256).ok());
   CHECK(device->check_buffer(memory, 257).message() ==
         "got 256 bytes of device memory, expected at least 257");
@@ -280,9 +279,8 @@ TEST_CASE("CUDA streams are ordered by an event, one stream needs none") {
   auto device = open_stub(stub);
   auto program = compile_on(*device);
   void* other = cuda::handles(*device).stream;
-  auto second = cuda::open(0, stub.options());
-  REQUIRE(second.ok());
-  void* not_ours = cuda::handles(**second).stream;
+  auto second = required(cuda::open(0, stub.options()));
+  void* not_ours = cuda::handles(*second).stream;
   stub.reset();
   CHECK(device->order(nullptr, other).ok());
   CHECK(stub.calls("cuStreamWaitEvent") == 0);
@@ -301,15 +299,14 @@ TEST_CASE("another kernel function of a CUDA module is found without loading aga
   auto program = compile_on(*device, "", 3);
   ScaleProblem problem(*device);
   stub.reset();
-  auto same = program->another("scale");
-  REQUIRE_MESSAGE(same.ok(), same.status().to_string());
-  CHECK((*same)->lanes() == 3);
+  auto same = required(program->another("scale"));
+  CHECK(same->lanes() == 3);
   CHECK(stub.calls("cuModuleLoadDataEx") == 0);
   CHECK(program->another("missing").code() == StatusCode::compile_error);
   program.reset();
   CHECK(stub.calls("cuModuleUnload") == 0);
-  CHECK((*same)->enqueue(2, groups_of(8, 4), problem.arguments, {}, nullptr).ok());
-  *same = nullptr;
+  CHECK(same->enqueue(2, groups_of(8, 4), problem.arguments, {}, nullptr).ok());
+  same = nullptr;
   CHECK(stub.calls("cuModuleUnload") == 1);
 }
 
@@ -358,17 +355,16 @@ TEST_CASE(
 TEST_CASE("a CUDA stream is ordered after its end by what was marked on it") {
   CudaStub stub;
   auto device = open_stub(stub);
-  auto other = cuda::open(0, stub.options());
-  REQUIRE(other.ok());
+  auto other = required(cuda::open(0, stub.options()));
   const auto driver = driver_of(stub);
-  void* stream = cuda::handles(**other).stream;
+  void* stream = cuda::handles(*other).stream;
   CHECK(*device->mark(nullptr, nullptr) == nullptr);
   CHECK(*device->mark(cuda::handles(*device).stream, nullptr) == nullptr);
   auto mark = device->mark(stream, nullptr);
   REQUIRE(mark.ok());
   REQUIRE(*mark != nullptr);
   CHECK(*device->mark(stream, *mark) == *mark);
-  *other = nullptr;  // its stream is gone, and may have another one's handle
+  other = nullptr;  // its stream is gone, and may have another one's handle
   CHECK(device->order_after(*mark, stream, nullptr).ok());
   // In every thread another stream: also where the handles are the same.
   auto per_thread = reinterpret_cast<void*>(std::uintptr_t{2});

@@ -9,6 +9,7 @@
 
 #include "tests/paths.hpp"
 #include "tests/unit/cuda/stub.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
 using namespace idletune;
@@ -18,9 +19,7 @@ using namespace idletune::test;
 namespace {
 
 std::shared_ptr<const Nvrtc> load_stub(const std::string& path) {
-  auto nvrtc = Nvrtc::load(path, 12020);
-  REQUIRE_MESSAGE(nvrtc.ok(), nvrtc.status().to_string());
-  return *nvrtc;
+  return required(Nvrtc::load(path, 12020));
 }
 
 // The machine's own NVRTC; null where there is none.
@@ -122,10 +121,9 @@ TEST_CASE("failures of NVRTC itself are not the kernel's") {
 TEST_CASE("an NVRTC without machine code gives PTX for the device's own architecture") {
   CudaStub stub(IDLETUNE_STUB_CUDA, IDLETUNE_STUB_NVRTC_10);
   const auto nvrtc = load_stub(stub.nvrtc_path);
-  auto target = nvrtc->target_for(53);
-  REQUIRE(target.ok());
-  CHECK(target->architecture == 53);
-  CHECK(!target->machine_code);
+  auto target = required(nvrtc->target_for(53));
+  CHECK(target.architecture == 53);
+  CHECK(!target.machine_code);
 }
 
 TEST_CASE("a missing or foreign library is said") {
@@ -164,17 +162,16 @@ TEST_CASE("the machine's NVRTC makes machine code for Jetson Orin and Hopper wit
   if (nvrtc == nullptr) return;
   for (int architecture : {87, 90}) {
     CAPTURE(architecture);
-    auto target = nvrtc->target_for(architecture);
-    REQUIRE_MESSAGE(target.ok(), target.status().to_string());
-    CHECK(target->machine_code);
-    auto image = nvrtc->compile(kScaleGroups, "scale", "-DGROUP=128 -cl-std=CL1.2", *target);
-    REQUIRE_MESSAGE(image.ok(), image.status().to_string());
-    REQUIRE(image->size() > 1000);
-    CHECK(std::memcmp(image->data(),
+    auto target = required(nvrtc->target_for(architecture));
+    CHECK(target.machine_code);
+    auto image =
+        required(nvrtc->compile(kScaleGroups, "scale", "-DGROUP=128 -cl-std=CL1.2", target));
+    REQUIRE(image.size() > 1000);
+    CHECK(std::memcmp(image.data(),
                       "\x7f"
                       "ELF",
                       4) == 0);
-    CHECK(text_of(*image).find("scale") != std::string::npos);
+    CHECK(text_of(image).find("scale") != std::string::npos);
   }
 }
 
@@ -182,14 +179,12 @@ TEST_CASE("the machine's NVRTC makes PTX for an architecture that it does not kn
           doctest::test_suite("NVRTC")) {
   const auto nvrtc = load_real();
   if (nvrtc == nullptr) return;
-  auto target = nvrtc->target_for(999);
-  REQUIRE(target.ok());
-  CHECK(!target->machine_code);
-  CHECK(target->architecture >= 90);
-  auto image = nvrtc->compile(kScaleGroups, "scale", "-DGROUP=32", *target);
-  REQUIRE_MESSAGE(image.ok(), image.status().to_string());
-  CHECK(text_of(*image).find(".entry scale(") != std::string::npos);
-  CHECK(image->back() == 0);
+  auto target = required(nvrtc->target_for(999));
+  CHECK(!target.machine_code);
+  CHECK(target.architecture >= 90);
+  auto image = required(nvrtc->compile(kScaleGroups, "scale", "-DGROUP=32", target));
+  CHECK(text_of(image).find(".entry scale(") != std::string::npos);
+  CHECK(image.back() == 0);
   CHECK(nvrtc->target_for(20).code() == StatusCode::unsupported);
 }
 

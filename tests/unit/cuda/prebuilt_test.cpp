@@ -9,6 +9,7 @@
 
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/cuda/stub_device.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::test;
@@ -16,9 +17,7 @@ using namespace idletune::test;
 namespace {
 
 std::vector<std::uint8_t> made(const CudaStub& stub, int architecture, BinaryFormat format) {
-  auto image = cuda::compile_ahead(request_for(), architecture, format, stub.options());
-  REQUIRE_MESSAGE(image.ok(), image.status().to_string());
-  return *image;
+  return required(cuda::compile_ahead(request_for(), architecture, format, stub.options()));
 }
 
 PrebuiltBinary binary_of(const std::vector<std::uint8_t>& image, BinaryFormat format,
@@ -38,16 +37,15 @@ TEST_CASE("without NVRTC machine code of the architecture runs, PTX of an older 
   const CudaStub stub;
   const auto cubin = made(stub, 87, BinaryFormat::cubin);
   const auto ptx = made(stub, 75, BinaryFormat::ptx);
-  auto device = cuda::open(0, without_nvrtc(stub));
-  REQUIRE(device.ok());
+  auto device = required(cuda::open(0, without_nvrtc(stub)));
   const PrebuiltBinary binaries[] = {binary_of(ptx, BinaryFormat::ptx, 75),
                                      binary_of(cubin, BinaryFormat::cubin, 87)};
   CompileRequest request = request_for();
   request.prebuilt = Span<const PrebuiltBinary>(binaries, 2);
-  REQUIRE((*device)->compile(request).ok());
+  REQUIRE(device->compile(request).ok());
   CHECK(std::string(stub.last_image()).rfind("stub cubin sm_87", 0) == 0);  // before the PTX
   request.prebuilt = Span<const PrebuiltBinary>(binaries, 1);
-  REQUIRE((*device)->compile(request).ok());
+  REQUIRE(device->compile(request).ok());
   CHECK(std::string(stub.last_image()).rfind("stub ptx ", 0) == 0);
 }
 
@@ -55,27 +53,25 @@ TEST_CASE("images for other GPUs never reach the driver, and what is left is ref
   const CudaStub stub;
   const auto cubin = made(stub, 75, BinaryFormat::cubin);
   const auto ptx = made(stub, 90, BinaryFormat::ptx);
-  auto device = cuda::open(0, without_nvrtc(stub));
-  REQUIRE(device.ok());
+  auto device = required(cuda::open(0, without_nvrtc(stub)));
   const PrebuiltBinary binaries[] = {binary_of(cubin, BinaryFormat::cubin, 75),
                                      binary_of(ptx, BinaryFormat::ptx, 90)};
-  CHECK_FALSE((*device)->fits(binaries[0]));
-  CHECK_FALSE((*device)->fits(binaries[1]));
+  CHECK_FALSE(device->fits(binaries[0]));
+  CHECK_FALSE(device->fits(binaries[1]));
   CompileRequest request = request_for();
   request.prebuilt = Span<const PrebuiltBinary>(binaries, 2);
-  CHECK((*device)->compile(request).code() == StatusCode::unsupported);
+  CHECK(device->compile(request).code() == StatusCode::unsupported);
   CHECK(stub.calls("cuModuleLoadDataEx") == 0);
 }
 
 TEST_CASE("an image that the driver refuses is compiled from its source instead") {
   const CudaStub stub;
   const std::vector<std::uint8_t> junk{'j', 'u', 'n', 'k', 0};
-  auto device = cuda::open(0, stub.options());
-  REQUIRE(device.ok());
+  auto device = required(cuda::open(0, stub.options()));
   const PrebuiltBinary binary = binary_of(junk, BinaryFormat::cubin, 87);
   CompileRequest request = request_for();
   request.prebuilt = Span<const PrebuiltBinary>(&binary, 1);
-  CHECK((*device)->compile(request).ok());
+  CHECK(device->compile(request).ok());
   CHECK(stub.calls("cuModuleLoadDataEx") == 2);
 }
 

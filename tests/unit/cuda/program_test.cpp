@@ -11,6 +11,7 @@
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/cuda/stub_device.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace std::chrono_literals;
 using namespace idletune;
@@ -144,10 +145,9 @@ TEST_CASE("a program that cannot be kept runs, and is counted") {
   cuda::OpenOptions options = stub.options();
   options.cache_folder = folder.path() + "/file";
   REQUIRE(std::ofstream(options.cache_folder).put('x'));
-  auto device = cuda::open(0, options);
-  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
-  compile_on(**device);
-  CHECK(cuda::cache_counters(**device).store_errors == 1);
+  auto device = required(cuda::open(0, options));
+  compile_on(*device);
+  CHECK(cuda::cache_counters(*device).store_errors == 1);
 }
 
 TEST_CASE("without NVRTC cached programs run, and others are refused with the reason") {
@@ -157,14 +157,13 @@ TEST_CASE("without NVRTC cached programs run, and others are refused with the re
   cuda::OpenOptions options = stub.options();
   options.cache_folder = folder.path() + "/programs";
   options.nvrtc_library = "/nowhere/libnvrtc.so";
-  auto device = cuda::open(0, options);
-  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
-  CHECK(!(*device)->info().has_compiler);
-  CHECK((*device)->info().driver.find("no NVRTC") != std::string::npos);
-  auto program = compile_on(**device, "-DA=1");
-  ScaleProblem problem(**device);
-  CHECK((*device)->run(*program, groups_of(8, 4), problem.arguments, 1s).ok());
-  auto refused = (*device)->compile(request_for("-DA=2"));
+  auto device = required(cuda::open(0, options));
+  CHECK(!device->info().has_compiler);
+  CHECK(device->info().driver.find("no NVRTC") != std::string::npos);
+  auto program = compile_on(*device, "-DA=1");
+  ScaleProblem problem(*device);
+  CHECK(device->run(*program, groups_of(8, 4), problem.arguments, 1s).ok());
+  auto refused = device->compile(request_for("-DA=2"));
   REQUIRE(refused.code() == StatusCode::unsupported);
   CHECK(refused.status().message().find(
             "kernel 'scale' is not in the program cache and cannot be compiled: NVRTC "

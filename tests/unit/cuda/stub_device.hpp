@@ -14,6 +14,7 @@
 #include "platform/cuda/driver.hpp"
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::test {
 
@@ -21,18 +22,14 @@ constexpr const char* kScale =
     "extern \"C\" __global__ void scale(float* out, const float* in, float factor, int n) {}";
 
 inline std::unique_ptr<Device> open_stub(const CudaStub& stub) {
-  auto device = cuda::open(0, stub.options());
-  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
-  return std::move(*device);
+  return required(cuda::open(0, stub.options()));
 }
 
 inline std::unique_ptr<Device> open_with_cache(const CudaStub& stub,
                                                const TemporaryFolder& folder) {
   cuda::OpenOptions options = stub.options();
   options.cache_folder = folder.path() + "/programs";
-  auto device = cuda::open(0, options);
-  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
-  return std::move(*device);
+  return required(cuda::open(0, options));
 }
 
 inline CompileRequest request_for(const char* options = "", std::uint32_t lanes = 1) {
@@ -41,9 +38,7 @@ inline CompileRequest request_for(const char* options = "", std::uint32_t lanes 
 
 inline std::unique_ptr<Program> compile_on(Device& device, const char* options = "",
                                            std::uint32_t lanes = 1) {
-  auto program = device.compile(request_for(options, lanes));
-  REQUIRE_MESSAGE(program.ok(), program.status().to_string());
-  return std::move(*program);
+  return required(device.compile(request_for(options, lanes)));
 }
 
 inline Range groups_of(std::size_t global, std::size_t local) {
@@ -59,9 +54,8 @@ struct ScaleProblem {
     std::vector<float> values(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(i);
     for (std::unique_ptr<Buffer>* buffer : {&out, &in}) {
-      auto made = device.allocate(values.size() * sizeof(float));
-      REQUIRE_MESSAGE(made.ok(), made.status().to_string());
-      *buffer = std::move(*made);
+      auto made = required(device.allocate(values.size() * sizeof(float)));
+      *buffer = std::move(made);
     }
     REQUIRE(device
                 .write(*in, 0,
@@ -82,9 +76,7 @@ struct ScaleProblem {
 };
 
 inline std::shared_ptr<const cuda::Driver> driver_of(const CudaStub& stub) {
-  auto driver = cuda::load_driver(stub.path);
-  REQUIRE(driver.ok());
-  return *driver;
+  return required(cuda::load_driver(stub.path));
 }
 
 inline void* current_context(const cuda::Driver& driver) {

@@ -18,6 +18,7 @@
 #include "models/package/kernel_package.hpp"
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace std::chrono_literals;
@@ -68,15 +69,11 @@ KernelDescription scale_description(const std::vector<std::int64_t>& behaviours)
 }
 
 std::vector<std::uint8_t> packed(const KernelDescription& description) {
-  auto bytes = pack(description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  return std::move(*bytes);
+  return required(pack(description));
 }
 
 std::shared_ptr<const KernelPackage> package_of(const KernelDescription& description) {
-  auto package = KernelPackage::open(packed(description), "test");
-  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-  return *package;
+  return required(KernelPackage::open(packed(description), "test"));
 }
 
 constexpr std::int64_t kAllBehaviours[] = {CUDA_STUB_RIGHT, CUDA_STUB_ILLEGAL_ADDRESS,
@@ -94,15 +91,12 @@ std::string helper_program() {
 }
 
 DeviceInfo first_device(const CudaStub& stub) {
-  auto devices = cuda::list(stub.options());
-  REQUIRE_MESSAGE(devices.ok(), devices.status().to_string());
-  return (*devices)[0];
+  auto devices = required(cuda::list(stub.options()));
+  return devices[0];
 }
 
 std::unique_ptr<Device> open_stub(const CudaStub& stub) {
-  auto device = cuda::open(0, stub.options());
-  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
-  return std::move(*device);
+  return required(cuda::open(0, stub.options()));
 }
 
 TrialRequest request(TrialStage stage, std::int64_t behaviour, std::int64_t run_us = 100) {
@@ -138,9 +132,8 @@ struct StubEnvironment {
 struct Application {
   Application(Device& opened, std::size_t count) : device(opened) {
     for (std::unique_ptr<Buffer>* buffer : {&out, &in}) {
-      auto made = device.allocate(count * sizeof(float));
-      REQUIRE_MESSAGE(made.ok(), made.status().to_string());
-      *buffer = std::move(*made);
+      auto made = required(device.allocate(count * sizeof(float)));
+      *buffer = std::move(made);
     }
     const std::vector<float> ones(count, 1.0f);
     REQUIRE(device
@@ -227,31 +220,29 @@ TEST_CASE("the agent finds the fast configuration on CUDA, whatever the others d
   options.helper = helper_program();
   options.run_deadline = 5s;  // the stub runs on a processor, which others may have
   options.seed = 2;           // an order in which deaths do not follow each other
-  auto agent = Agent::open(options);
-  REQUIRE_MESSAGE(agent.ok(), agent.status().to_string());
+  auto agent = required(Agent::open(options));
   const std::vector<std::int64_t> behaviours = {CUDA_STUB_RIGHT, CUDA_STUB_ILLEGAL_ADDRESS,
                                                 CUDA_STUB_ABORT};
-  auto kernel = agent->kernel(*device, packed(scale_description(behaviours)));
-  REQUIRE_MESSAGE(kernel.ok(), kernel.status().to_string());
+  auto kernel = required(agent.kernel(*device, packed(scale_description(behaviours))));
   constexpr std::int64_t kElements = 64;
   Application application(*device, kElements);
-  kernel->expect_launches({kElements}, 1e9);
-  REQUIRE(application.launch(*kernel, kElements).ok());
+  kernel.expect_launches({kElements}, 1e9);
+  REQUIRE(application.launch(kernel, kElements).ok());
   CHECK(application.output() == 3.0f);
   const auto start = std::chrono::steady_clock::now();
-  auto explanation = kernel->explain({kElements});
+  auto explanation = kernel.explain({kElements});
   std::chrono::nanoseconds needs{0};
   while (std::chrono::steady_clock::now() - start < kPatience) {
-    needs = agent->tune_now(500ms + needs).needs;
-    REQUIRE(application.launch(*kernel, kElements).ok());
-    explanation = kernel->explain({kElements});
+    needs = agent.tune_now(500ms + needs).needs;
+    REQUIRE(application.launch(kernel, kElements).ok());
+    explanation = kernel.explain({kElements});
     REQUIRE(explanation.ok());
     if (explanation->running_text.find("RUN_US=100") != std::string::npos) break;
-    if (!agent->status().tuning_enabled) break;
+    if (!agent.status().tuning_enabled) break;
   }
-  CHECK_MESSAGE(explanation->running_text == "BEHAVIOUR=0 RUN_US=100", agent->explain());
+  CHECK_MESSAGE(explanation->running_text == "BEHAVIOUR=0 RUN_US=100", agent.explain());
   CHECK(explanation->speed_up == doctest::Approx(5).epsilon(0.05));
-  REQUIRE(application.launch(*kernel, kElements).ok());
+  REQUIRE(application.launch(kernel, kElements).ok());
   CHECK(application.output() == 3.0f);
   CHECK(device->usable().ok());
 }
@@ -262,28 +253,25 @@ TEST_CASE("in the application's process a sticky error ends tuning, and the agen
   AgentOptions options;
   options.in_process = trials_in_process();
   options.read_environment = false;
-  auto agent = Agent::open(options);
-  REQUIRE(agent.ok());
+  auto agent = required(Agent::open(options));
   KernelDescription description = scale_description({CUDA_STUB_RIGHT, CUDA_STUB_ILLEGAL_ADDRESS});
   description.constraints = {DescribedExpression("BEHAVIOUR == 1 || RUN_US == 500")};
-  auto kernel = agent->kernel(*device, packed(description));
-  REQUIRE_MESSAGE(kernel.ok(), kernel.status().to_string());
+  auto kernel = required(agent.kernel(*device, packed(description)));
   constexpr std::int64_t kElements = 64;
   Application application(*device, kElements);
-  kernel->expect_launches({kElements}, 1e9);
-  REQUIRE(application.launch(*kernel, kElements).ok());
+  kernel.expect_launches({kElements}, 1e9);
+  REQUIRE(application.launch(kernel, kElements).ok());
   const auto start = std::chrono::steady_clock::now();
   std::chrono::nanoseconds needs{0};
-  while (agent->status().tuning_enabled && std::chrono::steady_clock::now() - start < kPatience) {
-    needs = agent->tune_now(500ms + needs).needs;
+  while (agent.status().tuning_enabled && std::chrono::steady_clock::now() - start < kPatience) {
+    needs = agent.tune_now(500ms + needs).needs;
   }
-  CHECK(!agent->status().tuning_enabled);
-  CHECK(agent->status().lost_devices == 1);
-  auto explanation = kernel->explain({kElements});
-  REQUIRE(explanation.ok());
-  CHECK_MESSAGE(explanation->reason.find("CUDA_ERROR_ILLEGAL_ADDRESS") != std::string::npos,
-                explanation->reason);
-  const Status refused = application.launch(*kernel, kElements);
+  CHECK(!agent.status().tuning_enabled);
+  CHECK(agent.status().lost_devices == 1);
+  auto explanation = required(kernel.explain({kElements}));
+  CHECK_MESSAGE(explanation.reason.find("CUDA_ERROR_ILLEGAL_ADDRESS") != std::string::npos,
+                explanation.reason);
+  const Status refused = application.launch(kernel, kElements);
   CHECK(refused.code() == StatusCode::device_error);
   CHECK(refused.message().find("is lost to this process") != std::string::npos);
 }
@@ -291,11 +279,10 @@ TEST_CASE("in the application's process a sticky error ends tuning, and the agen
 TEST_CASE("a kernel in the other back end's language is refused by name; portable ones are not") {
   CudaStub stub;
   auto device = open_stub(stub);
-  auto agent = Agent::open(AgentOptions());
-  REQUIRE(agent.ok());
+  auto agent = required(Agent::open(AgentOptions()));
   KernelDescription description = scale_description({CUDA_STUB_RIGHT});
   description.dialect = Dialect::opencl;
-  auto refused = agent->kernel(*device, packed(description));
+  auto refused = agent.kernel(*device, packed(description));
   REQUIRE(refused.code() == StatusCode::unsupported);
   CHECK(refused.status().message() ==
         "kernel 'scale' has the dialect 'opencl', which cuda device 'Stub GPU' cannot compile; "
@@ -304,7 +291,7 @@ TEST_CASE("a kernel in the other back end's language is refused by name; portabl
                               .run(request(TrialStage::compile, CUDA_STUB_RIGHT));
   CHECK(executor_refuses.status == TrialStatus::constraints);
   description.dialect = Dialect::portable;
-  CHECK(agent->kernel(*device, packed(description)).ok());
+  CHECK(agent.kernel(*device, packed(description)).ok());
   DeviceInfo opencl_device;
   opencl_device.backend = "opencl";
   opencl_device.name = "GPU";
