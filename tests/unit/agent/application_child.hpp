@@ -19,6 +19,7 @@
 #include "tests/unit/agent/tuned_packages.hpp"
 #include "tests/unit/agent/watched_agent.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::test {
 
@@ -27,18 +28,16 @@ class Process {
  public:
   Process(const std::string& package, const std::string& state, const std::string& isolation,
           const Shape& shape) {
-    auto folder = self_executable_folder();
-    REQUIRE(folder.ok());
+    auto folder = required(self_executable_folder());
     ProcessOptions options;
-    options.program = *folder + "/idletune_application_process";
+    options.program = folder + "/idletune_application_process";
     options.arguments = {package, state, isolation};
     for (std::size_t i = 0; i < shape.size(); ++i) {
       options.arguments.push_back(std::to_string(shape[i]));
     }
     options.inherit_output = true;  // what a sanitizer says of it
-    auto child = ChildProcess::start(options);
-    REQUIRE_MESSAGE(child.ok(), child.status().to_string());
-    child_ = std::move(*child);
+    auto child = required(ChildProcess::start(options));
+    child_ = std::move(child);
   }
   // Takes in lines until one begins with `begin`, the time is over or the process is gone. Whether
   // there was such a line.

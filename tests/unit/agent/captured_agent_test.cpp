@@ -13,6 +13,7 @@
 #include "platform/os/storage.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using idletune::test::agent_on;
@@ -51,9 +52,8 @@ struct Application {
     };
     board->device.copy_script = [this] { board->clock.advance(3ms); };
     agent.emplace(agent_on(*board, options));
-    auto loaded = agent->kernel(board->device, package(captured));
-    REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
-    kernel.emplace(*loaded);
+    auto loaded = required(agent->kernel(board->device, package(captured)));
+    kernel.emplace(loaded);
     columns = *board->device.allocate(256);
     y = *board->device.allocate(256);
     set(5, 7);
@@ -255,9 +255,8 @@ TEST_CASE("no stage is asked for on data that were replaced before the tuner was
   application.board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
     if (request.captured.empty()) return;
     if (std::exchange(replace, false)) {
-      const auto bytes = read_file(request.captured, CapturedArguments::kMaxBytes);
-      REQUIRE(bytes.ok());
-      std::vector<std::uint8_t> others = *bytes;
+      const auto bytes = required(read_file(request.captured, CapturedArguments::kMaxBytes));
+      std::vector<std::uint8_t> others = bytes;
       others.back() = static_cast<std::uint8_t>(others.back() ^ 1);
       REQUIRE(CapturedArguments::seal_again(others));
       REQUIRE(write_file_atomically(request.captured, others).ok());

@@ -15,43 +15,39 @@
 #include "tests/paths.hpp"
 #include "tests/unit/agent/watched_agent.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
 TEST_CASE("a histogram is tuned on the values that the application lends") {
   const auto description =
-      read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/histogram/histogram.xml");
-  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
-  auto package = pack(*description);
-  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-  auto device = opencl::open(0);
-  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
+      required(read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/histogram/histogram.xml"));
+  auto package = required(pack(description));
+  auto device = required(opencl::open(0));
   const test::TemporaryFolder folder;
   AgentOptions options;
   options.state = folder.path();
-  auto agent = Agent::open(options);
-  REQUIRE_MESSAGE(agent.ok(), agent.status().to_string());
-  auto kernel = agent->kernel(**device, std::move(*package));
-  REQUIRE_MESSAGE(kernel.ok(), kernel.status().to_string());
+  auto agent = required(Agent::open(options));
+  auto kernel = required(agent.kernel(*device, std::move(package)));
 
   const Shape shape({50000, 1000});
   const std::vector<std::int32_t> values(50000, 999);  // all in the last bin
   std::vector<std::int32_t> counts(1000, 0);
-  auto in = (*device)->allocate(values.size() * 4);
-  auto out = (*device)->allocate(counts.size() * 4);
+  auto in = device->allocate(values.size() * 4);
+  auto out = device->allocate(counts.size() * 4);
   REQUIRE((in.ok() && out.ok()));
   const auto bytes = [](const std::vector<std::int32_t>& of) {
     return Bytes(reinterpret_cast<const std::uint8_t*>(of.data()), of.size() * 4);
   };
-  REQUIRE((*device)->write(**in, 0, bytes(values)).ok());
-  REQUIRE((*device)->write(**out, 0, bytes(counts)).ok());
-  const Status lent = kernel->capture(shape, (*in)->argument(), (*out)->argument());
+  REQUIRE(device->write(**in, 0, bytes(values)).ok());
+  REQUIRE(device->write(**out, 0, bytes(counts)).ok());
+  const Status lent = kernel.capture(shape, (*in)->argument(), (*out)->argument());
   REQUIRE_MESSAGE(lent.ok(), lent.to_string());
   const auto start = std::chrono::steady_clock::now();
-  auto known = kernel->explain(shape);
+  auto known = kernel.explain(shape);
   do {
-    (void)agent->tune_now(std::chrono::seconds(2));
-    known = kernel->explain(shape);
+    (void)agent.tune_now(std::chrono::seconds(2));
+    known = kernel.explain(shape);
     REQUIRE_MESSAGE(known.ok(), known.status().to_string());
   } while (known->rejected == known->evaluated &&
            std::chrono::steady_clock::now() - start < test::kPatience);
@@ -59,9 +55,9 @@ TEST_CASE("a histogram is tuned on the values that the application lends") {
   CHECK(known->evaluated > 0);
   CHECK(known->rejected < known->evaluated);
   // What runs counts right, and nothing of it was written by tuning.
-  REQUIRE(kernel->launch(shape, (*in)->argument(), (*out)->argument()).ok());
-  REQUIRE(kernel->launch(shape, (*in)->argument(), (*out)->argument()).ok());
-  CHECK((*device)
+  REQUIRE(kernel.launch(shape, (*in)->argument(), (*out)->argument()).ok());
+  REQUIRE(kernel.launch(shape, (*in)->argument(), (*out)->argument()).ok());
+  CHECK(device
             ->copy_out((*out)->argument(),
                        MutableBytes(reinterpret_cast<std::uint8_t*>(counts.data()), 4000))
             .ok());

@@ -14,6 +14,7 @@
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/agent/watched_agent.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using idletune::test::TemporaryFolder;
@@ -24,12 +25,11 @@ namespace {
 using idletune::test::kPatience;
 
 AgentOptions options_with(const std::string& state) {
-  const Result<std::string> folder = self_executable_folder();
-  REQUIRE(folder.ok());
+  const std::string folder = required(self_executable_folder());
   AgentOptions options;
   options.read_environment = false;
   options.state = state;
-  options.helper = *folder + "/replaying-helper";
+  options.helper = folder + "/replaying-helper";
   return options;
 }
 
@@ -42,15 +42,12 @@ struct HelperApplication {
     AgentOptions options = options_with(state);
     if (messages != nullptr) options.log = &test::Messages::take;
     options.log_user = messages;
-    auto opened = Agent::open(options);
-    REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
-    agent.emplace(std::move(*opened));
-    auto loaded = agent->kernel(board->device, test::played_package());
-    REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
-    kernel = *loaded;
-    auto allocated = board->device.allocate(64 * sizeof(float));
-    REQUIRE(allocated.ok());
-    x = std::move(*allocated);
+    auto opened = required(Agent::open(options));
+    agent.emplace(std::move(opened));
+    auto loaded = required(agent->kernel(board->device, test::played_package()));
+    kernel = loaded;
+    auto allocated = required(board->device.allocate(64 * sizeof(float)));
+    x = std::move(allocated);
   }
   void launch(int times) {
     bool launched = true;
@@ -58,11 +55,7 @@ struct HelperApplication {
       launched = kernel->launch(shape, {x->argument()}).ok() && launched;
     REQUIRE(launched);
   }
-  Explanation explain() const {
-    auto explanation = kernel->explain(shape);
-    REQUIRE_MESSAGE(explanation.ok(), explanation.status().to_string());
-    return *explanation;
-  }
+  Explanation explain() const { return required(kernel->explain(shape)); }
   // Launches and idles in turn until `done`. Gaps are longer than a sync on busy processors.
   template <class Condition>
   void play_until(const Condition& done) {

@@ -14,6 +14,7 @@
 #include "platform/os/boot.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using idletune::test::TemporaryFolder;
@@ -40,9 +41,8 @@ struct Opened {
     options.log = &take;
     options.log_user = &lines;
     options.log_level = 2;
-    auto opened = Agent::open(options);
-    REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
-    agent = std::make_unique<Agent>(std::move(*opened));
+    auto opened = required(Agent::open(options));
+    agent = std::make_unique<Agent>(std::move(opened));
   }
   bool said(int level, const std::string& part) const {
     for (const Line& line : lines) {
@@ -101,10 +101,9 @@ TEST_CASE("a journal that is set aside as unreadable is logged, in the status an
 TEST_CASE("bytes that were torn off the journal are counted and no damage") {
   const TemporaryFolder folder;
   { const Opened opened(folder.path()); }
-  auto bytes = read_file(journal_of(folder), 1u << 20);
-  REQUIRE(bytes.ok());
-  bytes->insert(bytes->end(), 5, std::uint8_t{1});
-  overwrite(journal_of(folder), *bytes);
+  auto bytes = required(read_file(journal_of(folder), 1u << 20));
+  bytes.insert(bytes.end(), 5, std::uint8_t{1});
+  overwrite(journal_of(folder), bytes);
   const Opened opened(folder.path());
   CHECK(opened.agent->status().journal.ok());
   CHECK(opened.agent->status().journal_dropped_bytes == 5);

@@ -13,6 +13,7 @@
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/predict/model_builder.hpp"
 #include "tests/unit/repeats.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/signing/signed_file.hpp"
 
 using namespace idletune;
@@ -48,12 +49,10 @@ struct ReloadingApplication {
       : board(test::board_that()), device(board->device) {
     options.model = model;
     agent.emplace(test::agent_on(*board, options));
-    auto loaded = agent->kernel(device, played_package());
-    REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
-    kernel = *loaded;
-    auto allocated = device.allocate(4096 * sizeof(float));
-    REQUIRE(allocated.ok());
-    x = std::move(*allocated);
+    auto loaded = required(agent->kernel(device, played_package()));
+    kernel = loaded;
+    auto allocated = required(device.allocate(4096 * sizeof(float)));
+    x = std::move(allocated);
   }
   Status launch(const Shape& shape = {64}) { return kernel->launch(shape, {x->argument()}); }
   void play(int frames) {
@@ -63,11 +62,7 @@ struct ReloadingApplication {
       board->clock.advance(1s - report.used);
     }
   }
-  Explanation explain() const {
-    auto explanation = kernel->explain({64});
-    REQUIRE_MESSAGE(explanation.ok(), explanation.status().to_string());
-    return *explanation;
-  }
+  Explanation explain() const { return required(kernel->explain({64})); }
 
   const std::unique_ptr<test::PlayedBoard> board;
   Device& device;
@@ -153,10 +148,9 @@ TEST_CASE("where a key is set nothing unsigned is believed, before or after a re
   const std::string path = folder.path() + "/board.itmodel";
   const test::DigestCheck check;
   const PublicKey key = test::key_number(1);
-  const auto trust = signed_files({key}, "board", &check);
-  REQUIRE(trust.ok());
+  const auto trust = required(signed_files({key}, "board", &check));
   AgentOptions options;
-  options.trust = trust->get();
+  options.trust = trust.get();
   push(path, model_saying(2, 2, 1));
   {
     const ReloadingApplication application(path, options);

@@ -9,6 +9,7 @@
 
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/variable.hpp"
 
 using namespace idletune;
@@ -42,17 +43,15 @@ TEST_CASE("a missing helper is told when the agent is opened, with how to name a
   options.model = kNoModel;
   options.read_environment = false;
   options.helper = "/nowhere/idletune-helper";
-  const auto agent = Agent::open(options);
-  REQUIRE(agent.ok());
-  const Status trials = agent->status().trials;
+  const auto agent = required(Agent::open(options));
+  const Status trials = agent.status().trials;
   CHECK(trials.code() == StatusCode::not_found);
   for (const char* part : {"/nowhere/idletune-helper", "option 'helper'", "IDLETUNE_HELPER"}) {
     CHECK(trials.message().find(part) != std::string::npos);
   }
   options.mode = Mode::cached;  // needs none
-  const auto cached = Agent::open(options);
-  REQUIRE(cached.ok());
-  CHECK(cached->status().trials.ok());
+  const auto cached = required(Agent::open(options));
+  CHECK(cached.status().trials.ok());
 }
 
 TEST_CASE("no tuning time means no tuning, not unlimited tuning") {
@@ -89,14 +88,12 @@ TEST_CASE("the helper is looked for in PATH only if an option says so") {
   options.model = kNoModel;
   options.read_environment = false;
   {
-    const auto agent = Agent::open(options);
-    REQUIRE(agent.ok());
-    const std::string said = agent->status().trials.message();
+    const auto agent = required(Agent::open(options));
+    const std::string said = agent.status().trials.message();
     CHECK(said.find(folder.path()) == std::string::npos);
     options.helper_in_path = true;
-    const auto seeking = Agent::open(options);
-    REQUIRE(seeking.ok());
-    CHECK(seeking->status().trials.ok());
+    const auto seeking = required(Agent::open(options));
+    CHECK(seeking.status().trials.ok());
   }
 }
 
@@ -110,10 +107,9 @@ TEST_CASE("an agent goes on where it was opened when the application goes elsewh
   options.mode = Mode::cached;
   options.state = "state";
   {
-    auto agent = Agent::open(options);
-    REQUIRE(agent.ok());
+    auto agent = required(Agent::open(options));
     std::filesystem::current_path("/");
-    const Status flushed = agent->flush();
+    const Status flushed = agent.flush();
     CHECK_MESSAGE(flushed.ok(), flushed.to_string());
     CHECK(std::filesystem::exists(folder.file("state/explain.json")));
   }
@@ -131,9 +127,8 @@ TEST_CASE("no limit on the time of a run is a limit of a day") {
     longest = std::max(longest, request.deadline);
   };
   Agent agent = test::agent_on(*board, options);
-  auto kernel = agent.kernel(board->device, test::played_package());
-  REQUIRE(kernel.ok());
-  REQUIRE(kernel->prepare({64}).ok());
+  auto kernel = required(agent.kernel(board->device, test::played_package()));
+  REQUIRE(kernel.prepare({64}).ok());
   (void)agent.tune_now(1h);
   CHECK(longest >= 24h);
   CHECK(longest <= 10 * 24h);

@@ -9,6 +9,7 @@
 #include "platform/os/storage.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/tuning/played_model.hpp"
 
 using namespace idletune;
@@ -26,20 +27,17 @@ Explanation session(const AgentOptions& options, int frames, Nanoseconds gap,
     return fails ? RecordedTrial{TrialStatus::runtime, 0ns, 20ms} : test::played(c);
   });
   Agent agent = test::agent_on(*board, options);
-  auto kernel = agent.kernel(board->device, test::played_package());
-  REQUIRE(kernel.ok());
+  auto kernel = required(agent.kernel(board->device, test::played_package()));
   const auto x = board->device.allocate(64 * sizeof(float));
   for (int i = 0; i < frames; ++i) {
-    for (int j = 0; j < 20; ++j) REQUIRE(kernel->launch(kProblem, {(*x)->argument()}).ok());
+    for (int j = 0; j < 20; ++j) REQUIRE(kernel.launch(kProblem, {(*x)->argument()}).ok());
     board->clock.advance(gap - agent.idle(gap).used);
   }
   if (launches) {
-    kernel->expect_launches(kProblem, *launches);
+    kernel.expect_launches(kProblem, *launches);
     (void)agent.idle(1us);
   }
-  const auto explanation = kernel->explain(kProblem);
-  REQUIRE(explanation.ok());
-  return *explanation;
+  return required(kernel.explain(kProblem));
 }
 
 void check_equal(const Explanation& board, const Explanation& here) {
@@ -92,12 +90,11 @@ TEST_CASE("what is said of a state folder is what the board says that has it, to
       }
       (void)session(options, frames, 1s);
       for (const double launches : {300.0, 2e4, 1e7}) {
-        const auto here =
-            cli::explain_recorded(options.state, options, test::played_package(), launches);
-        REQUIRE_MESSAGE(here.ok(), here.status().to_string());
-        REQUIRE(here->size() == 1);
-        CHECK(here->front().fraction > 0);
-        check_equal(session(options, 0, 1s, launches), here->front());
+        const auto here = required(
+            cli::explain_recorded(options.state, options, test::played_package(), launches));
+        REQUIRE(here.size() == 1);
+        CHECK(here.front().fraction > 0);
+        check_equal(session(options, 0, 1s, launches), here.front());
       }
     }
   }
@@ -109,11 +106,9 @@ TEST_CASE("an agent keeps how often its forecasts of stages held, over restarts"
   options.state = folder.file("state");
   options.model = kNoModel;
   const auto ledger = [&] {
-    const auto bytes = read_file(options.state + "/journal", 1U << 20U);
-    REQUIRE(bytes.ok());
-    const auto summary = journal::read_journal(*bytes);
-    REQUIRE(summary.ok());
-    return summary->state.ledger();
+    const auto bytes = required(read_file(options.state + "/journal", 1U << 20U));
+    const auto summary = required(journal::read_journal(bytes));
+    return summary.state.ledger();
   };
   (void)session(options, 4, 1s);
   const journal::Ledger first = ledger();

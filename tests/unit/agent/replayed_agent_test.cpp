@@ -10,6 +10,7 @@
 
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/tuning/played_model.hpp"
 
 using namespace idletune;
@@ -29,12 +30,10 @@ struct ReplayedApplication {
       : board(test::board_that(behaviour)), clock(board->clock), device(board->device) {
     board->device.device_info.driver = driver;
     agent.emplace(test::agent_on(*board, options));
-    auto loaded = agent->kernel(device, played_package());
-    REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
-    kernel = *loaded;
-    auto allocated = device.allocate(64 * sizeof(float));
-    REQUIRE(allocated.ok());
-    x = std::move(*allocated);
+    auto loaded = required(agent->kernel(device, played_package()));
+    kernel = loaded;
+    auto allocated = required(device.allocate(64 * sizeof(float)));
+    x = std::move(allocated);
   }
   void launch(int times = 1) {
     for (int i = 0; i < times; ++i) REQUIRE(kernel->launch(shape, {x->argument()}).ok());
@@ -51,11 +50,7 @@ struct ReplayedApplication {
     }
     return used;
   }
-  Explanation explain() const {
-    auto explanation = kernel->explain(shape);
-    REQUIRE_MESSAGE(explanation.ok(), explanation.status().to_string());
-    return *explanation;
-  }
+  Explanation explain() const { return required(kernel->explain(shape)); }
 
   const Shape shape{64};
   const std::unique_ptr<test::PlayedBoard> board;
@@ -311,7 +306,6 @@ TEST_CASE("options out of range are refused by name") {
   options.read_environment = false;
   options.overhead_limit = std::nan("");
   const auto agent = Agent::open(options);
-  REQUIRE_FALSE(agent.ok());
   CHECK(agent.status().message().find("overhead_limit") != std::string::npos);
 }
 

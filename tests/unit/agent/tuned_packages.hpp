@@ -11,19 +11,16 @@
 #include "models/host/pack/pack.hpp"
 #include "models/host/pack/xml.hpp"
 #include "tests/paths.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::test {
 
 inline std::vector<std::uint8_t> packed(const KernelDescription& description) {
-  auto bytes = pack(description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  return std::move(*bytes);
+  return required(pack(description));
 }
 
 inline KernelDescription described(const std::string& file) {
-  auto description = read_kernel_xml(file);
-  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
-  return std::move(*description);
+  return required(read_kernel_xml(file));
 }
 
 // The kernel that is wrong on purpose (tests/data/kernels/README.md): BUG 0..9, TILE 8 and 16.

@@ -9,6 +9,7 @@
 
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -30,18 +31,17 @@ Nanoseconds time_of(const Configuration& c) {
 }  // namespace
 
 TEST_CASE("every configuration is asked for once and the best is found") {
-  auto tuner = Tuner::open(two_parameters());
-  REQUIRE(tuner.ok());
-  CHECK(tuner->text(tuner->best()) == "WIDTH=1 DEPTH=1");
+  auto tuner = required(Tuner::open(two_parameters()));
+  CHECK(tuner.text(tuner.best()) == "WIDTH=1 DEPTH=1");
   std::set<std::pair<std::int64_t, std::int64_t>> seen;
-  while (auto configuration = tuner->ask()) {
+  while (auto configuration = tuner.ask()) {
     CHECK(seen.insert({(*configuration)[0], (*configuration)[1]}).second);
-    tuner->tell(*configuration, {TrialStatus::correct, time_of(*configuration)});
+    tuner.tell(*configuration, {TrialStatus::correct, time_of(*configuration)});
   }
   CHECK(seen.size() == 12);
-  CHECK(tuner->told() == 12);
-  CHECK(tuner->text(tuner->best()) == "WIDTH=4 DEPTH=3");
-  CHECK(tuner->best_time() == Nanoseconds(1000));
+  CHECK(tuner.told() == 12);
+  CHECK(tuner.text(tuner.best()) == "WIDTH=4 DEPTH=3");
+  CHECK(tuner.best_time() == Nanoseconds(1000));
 }
 
 TEST_CASE("a package says what may be asked for, and what is the default") {
@@ -50,38 +50,35 @@ TEST_CASE("a package says what may be asked for, and what is the default") {
   TunerOptions options;
   options.package = folder.file("play.itkernel");
   test::overwrite(options.package, std::string(bytes.begin(), bytes.end()));
-  auto tuner = Tuner::open(options);
-  REQUIRE(tuner.ok());
-  CHECK(tuner->parameter_count() == 2);
-  CHECK(tuner->parameter_name(1) == "B");
-  CHECK(tuner->text(tuner->best()) == "A=1 B=1");
-  CHECK_FALSE(tuner->tell({17, 1}, {TrialStatus::correct, Nanoseconds(1)}));
+  auto tuner = required(Tuner::open(options));
+  CHECK(tuner.parameter_count() == 2);
+  CHECK(tuner.parameter_name(1) == "B");
+  CHECK(tuner.text(tuner.best()) == "A=1 B=1");
+  CHECK_FALSE(tuner.tell({17, 1}, {TrialStatus::correct, Nanoseconds(1)}));
   int asked = 0;
-  while (auto configuration = tuner->ask()) {
+  while (auto configuration = tuner.ask()) {
     const Nanoseconds time = test::played_time((*configuration)[0], (*configuration)[1]);
-    CHECK(tuner->tell(*configuration, {TrialStatus::correct, time}));
+    CHECK(tuner.tell(*configuration, {TrialStatus::correct, time}));
     ++asked;
   }
   CHECK(asked == 256);
-  CHECK(tuner->text(tuner->best()) == "A=8 B=8");
+  CHECK(tuner.text(tuner.best()) == "A=8 B=8");
 }
 
 TEST_CASE("failures and times of nothing are never the best") {
-  auto tuner = Tuner::open(two_parameters());
-  REQUIRE(tuner.ok());
-  tuner->tell({8, 5}, {TrialStatus::correctness, Nanoseconds(1)});
-  tuner->tell({8, 3}, {TrialStatus::correct, Nanoseconds(0)});
-  CHECK(tuner->best_time() == Nanoseconds(0));
-  tuner->tell({2, 3}, {TrialStatus::correct, Nanoseconds(500)});
-  CHECK(tuner->text(tuner->best()) == "WIDTH=2 DEPTH=3");
+  auto tuner = required(Tuner::open(two_parameters()));
+  tuner.tell({8, 5}, {TrialStatus::correctness, Nanoseconds(1)});
+  tuner.tell({8, 3}, {TrialStatus::correct, Nanoseconds(0)});
+  CHECK(tuner.best_time() == Nanoseconds(0));
+  tuner.tell({2, 3}, {TrialStatus::correct, Nanoseconds(500)});
+  CHECK(tuner.text(tuner.best()) == "WIDTH=2 DEPTH=3");
 }
 
 TEST_CASE("what the application told unasked is not asked for") {
-  auto tuner = Tuner::open(two_parameters());
-  REQUIRE(tuner.ok());
-  tuner->tell({4, 3}, {TrialStatus::correct, Nanoseconds(1000)});
+  auto tuner = required(Tuner::open(two_parameters()));
+  tuner.tell({4, 3}, {TrialStatus::correct, Nanoseconds(1000)});
   int asked = 0;
-  while (auto configuration = tuner->ask()) {
+  while (auto configuration = tuner.ask()) {
     CHECK_FALSE(*configuration == Configuration{4, 3});
     ++asked;
   }
@@ -103,18 +100,16 @@ TEST_CASE("searching on pays for many uses of a large space and not for none") {
     options.parameters[0].values.push_back(i);
     options.parameters[1].values.push_back(i);
   }
-  auto tuner = Tuner::open(options);
-  REQUIRE(tuner.ok());
+  auto tuner = required(Tuner::open(options));
   for (int i = 0; i < 4; ++i) {
-    auto configuration = tuner->ask();
-    REQUIRE(configuration.has_value());
-    tuner->tell(*configuration, {TrialStatus::correct, Nanoseconds(1000000 + 100000 * i)});
+    auto configuration = required(tuner.ask());
+    tuner.tell(configuration, {TrialStatus::correct, Nanoseconds(1000000 + 100000 * i)});
   }
   std::string reason;
-  const bool pays = tuner->pays(1e9, Nanoseconds(1000000), &reason);
+  const bool pays = tuner.pays(1e9, Nanoseconds(1000000), &reason);
   CAPTURE(reason);
   CHECK(pays);
-  CHECK_FALSE(tuner->pays(0, Nanoseconds(1000000), &reason));
+  CHECK_FALSE(tuner.pays(0, Nanoseconds(1000000), &reason));
   CHECK(reason.size() > 10);
 }
 
@@ -122,7 +117,6 @@ TEST_CASE("a space that makes no sense is refused by name") {
   TunerOptions options = two_parameters();
   options.parameters.push_back({"WIDTH", {1}});
   auto tuner = Tuner::open(options);
-  REQUIRE_FALSE(tuner.ok());
   CHECK(tuner.status().message().find("WIDTH") != std::string::npos);
   options = two_parameters();
   options.package = "also.itkernel";
@@ -136,38 +130,36 @@ TEST_CASE("a configuration that is told again is no further one, and a failure t
   TunerOptions options;
   options.name = "nine";
   options.parameters = {{"X", {1, 2, 3}}, {"Y", {1, 2, 3}}};
-  auto tuner = Tuner::open(options);
-  REQUIRE(tuner.ok());
+  auto tuner = required(Tuner::open(options));
   for (int i = 0; i < 9; ++i)
-    CHECK(tuner->tell({1, 1}, {TrialStatus::correct, Nanoseconds(1000000)}));
-  CHECK(tuner->told() == 1);
-  CHECK(tuner->pays(1e9, Nanoseconds(1000)));
-  tuner->tell({1, 1}, {TrialStatus::correct, Nanoseconds(800000)});
-  tuner->tell({2, 1}, {TrialStatus::correct, Nanoseconds(500000)});
-  tuner->tell({3, 1}, {TrialStatus::correct, Nanoseconds(600000)});
-  CHECK(tuner->best() == Configuration{2, 1});
-  tuner->tell({2, 1}, {TrialStatus::correctness, {}});
-  CHECK(tuner->best() == Configuration{3, 1});
-  CHECK(tuner->best_time() == Nanoseconds(600000));
-  tuner->tell({3, 1}, {TrialStatus::crash, {}});
-  CHECK(tuner->best_time() == Nanoseconds(800000));
-  CHECK(tuner->told() == 3);
+    CHECK(tuner.tell({1, 1}, {TrialStatus::correct, Nanoseconds(1000000)}));
+  CHECK(tuner.told() == 1);
+  CHECK(tuner.pays(1e9, Nanoseconds(1000)));
+  tuner.tell({1, 1}, {TrialStatus::correct, Nanoseconds(800000)});
+  tuner.tell({2, 1}, {TrialStatus::correct, Nanoseconds(500000)});
+  tuner.tell({3, 1}, {TrialStatus::correct, Nanoseconds(600000)});
+  CHECK(tuner.best() == Configuration{2, 1});
+  tuner.tell({2, 1}, {TrialStatus::correctness, {}});
+  CHECK(tuner.best() == Configuration{3, 1});
+  CHECK(tuner.best_time() == Nanoseconds(600000));
+  tuner.tell({3, 1}, {TrialStatus::crash, {}});
+  CHECK(tuner.best_time() == Nanoseconds(800000));
+  CHECK(tuner.told() == 3);
   int asked = 0;
-  while (tuner->ask()) ++asked;
+  while (tuner.ask()) ++asked;
   CHECK(asked == 6);
 }
 
 TEST_CASE("what is no configuration of the space is refused, and so are shares that are none") {
-  auto tuner = Tuner::open(two_parameters());
-  REQUIRE(tuner.ok());
+  auto tuner = required(Tuner::open(two_parameters()));
   const Measurement fast{TrialStatus::correct, Nanoseconds(5)};
   for (const Configuration& none :
        {Configuration{}, Configuration{1}, Configuration{1, 1, 1}, Configuration{3, 1}}) {
-    CHECK_FALSE(tuner->tell(none, fast));
+    CHECK_FALSE(tuner.tell(none, fast));
   }
-  CHECK(tuner->told() == 0);
-  CHECK(tuner->best() == Configuration{1, 1});
-  CHECK(tuner->parameter_name(2).empty());
+  CHECK(tuner.told() == 0);
+  CHECK(tuner.best() == Configuration{1, 1});
+  CHECK(tuner.parameter_name(2).empty());
   for (const double wrong : {0.0, -5.0, 2.0, HUGE_VAL, std::nan("")}) {
     TunerOptions options = two_parameters();
     options.wanted_ratio = wrong;

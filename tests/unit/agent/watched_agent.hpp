@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "agent/journal/journal.hpp"
 #include "agent/journal/summary.hpp"
 #include "platform/os/storage.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::test {
 
@@ -60,22 +60,14 @@ inline AgentOptions options_with(const std::string& state, Messages& messages) {
   return options;
 }
 
-inline Agent open_agent(const AgentOptions& options) {
-  auto agent = Agent::open(options);
-  REQUIRE_MESSAGE(agent.ok(), agent.status().to_string());
-  return std::move(*agent);
-}
+inline Agent open_agent(const AgentOptions& options) { return required(Agent::open(options)); }
 
 inline TunedKernel load(Agent& agent, Device& device, const std::vector<std::uint8_t>& package) {
-  auto kernel = agent.kernel(device, package);
-  REQUIRE_MESSAGE(kernel.ok(), kernel.status().to_string());
-  return *kernel;
+  return required(agent.kernel(device, package));
 }
 
 inline Explanation explain(const TunedKernel& kernel, const Shape& shape) {
-  auto explanation = kernel.explain(shape);
-  REQUIRE_MESSAGE(explanation.ok(), explanation.status().to_string());
-  return *explanation;
+  return required(kernel.explain(shape));
 }
 
 // Options under which search is worth everything, so that a test need not launch for hours.
@@ -89,11 +81,8 @@ inline AgentOptions eager(const std::string& state, Messages& messages) {
 }
 
 inline journal::JournalSummary journal_of(const std::string& state) {
-  auto bytes = read_file(state + "/" + journal::kJournalName, 8u << 20);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  auto summary = journal::read_journal(*bytes);
-  REQUIRE_MESSAGE(summary.ok(), summary.status().to_string());
-  return std::move(*summary);
+  auto bytes = required(read_file(state + "/" + journal::kJournalName, 8u << 20));
+  return required(journal::read_journal(bytes));
 }
 
 inline std::vector<journal::Quarantine> quarantines_of(const std::string& state) {

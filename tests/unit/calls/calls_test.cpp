@@ -15,6 +15,7 @@
 #include "agent/journal/journal.hpp"
 #include "agent/launch/launch_table.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -50,23 +51,21 @@ struct Application {
         calls(open_calls(*agent, description)) {}
 
   void call(const Problem& problem) {
-    auto begun = calls->begin(problem);
-    REQUIRE(begun.ok());
-    ran.insert(calls->text(begun->configuration));
+    auto begun = required(calls->begin(problem));
+    ran.insert(calls->text(begun.configuration));
     Measurement measurement;
-    measurement.status = judge ? judge(begun->configuration) : TrialStatus::correct;
-    const double took = cost_of(problem, begun->configuration);
+    measurement.status = judge ? judge(begun.configuration) : TrialStatus::correct;
+    const double took = cost_of(problem, begun.configuration);
     measurement.run_time = Nanoseconds(static_cast<std::int64_t>(took));
-    REQUIRE(calls->end(*begun, measurement).ok());
+    REQUIRE(calls->end(begun, measurement).ok());
     spent += took;
     default_spent += cost_of(problem, {1, 1});
     worst_over = std::max(worst_over, spent - 1.02 * default_spent);
     agent->idle(std::chrono::seconds(1));
   }
   std::string running(const Problem& problem) const {
-    auto explanation = calls->explain(problem);
-    REQUIRE(explanation.ok());
-    return explanation->running_text;
+    auto explanation = required(calls->explain(problem));
+    return explanation.running_text;
   }
   // Until it runs, or never.
   bool call_until(const Problem& problem, const std::string& best, int most = 20000) {
@@ -265,26 +264,23 @@ TEST_CASE("problems are told apart by features, and may have neither") {
   description.dimensions.clear();
   Application plain("", description);
   REQUIRE(plain.calls.ok());
-  auto call = plain.calls->begin({});
-  REQUIRE(call.ok());
-  CHECK(plain.calls->end(*call, {TrialStatus::correct, Nanoseconds(5)}).ok());
+  auto call = required(plain.calls->begin({}));
+  CHECK(plain.calls->end(call, {TrialStatus::correct, Nanoseconds(5)}).ok());
   description.features = {"entropy"};
-  auto calls = open_calls(*plain.agent, description);
-  REQUIRE(calls.ok());
+  auto calls = required(open_calls(*plain.agent, description));
   for (const double entropy : {0.5, 0.75}) {
-    CHECK(calls->begin(Problem({0}, {entropy})).ok());
-    CHECK(calls->explain(Problem({0}, {entropy})).ok());
+    CHECK(calls.begin(Problem({0}, {entropy})).ok());
+    CHECK(calls.explain(Problem({0}, {entropy})).ok());
   }
-  CHECK(calls->explain(Problem({0}, {1.5})).code() == StatusCode::not_found);
-  CHECK(calls->begin(Problem({0})).code() == StatusCode::invalid_argument);
+  CHECK(calls.explain(Problem({0}, {1.5})).code() == StatusCode::not_found);
+  CHECK(calls.begin(Problem({0})).code() == StatusCode::invalid_argument);
 }
 
 TEST_CASE("a call ends once") {
   Application application("");
-  auto call = application.calls->begin({0});
-  REQUIRE(call.ok());
-  CHECK(application.calls->end(*call, {TrialStatus::correct, Nanoseconds(5)}).ok());
-  CHECK(application.calls->end(*call, {TrialStatus::correct, Nanoseconds(5)}).code() ==
+  auto call = required(application.calls->begin({0}));
+  CHECK(application.calls->end(call, {TrialStatus::correct, Nanoseconds(5)}).ok());
+  CHECK(application.calls->end(call, {TrialStatus::correct, Nanoseconds(5)}).code() ==
         StatusCode::invalid_argument);
 }
 

@@ -12,6 +12,7 @@
 #include "agent/journal/journal.hpp"
 #include "agent/slots/slot_record.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using journal::Where;
@@ -213,21 +214,18 @@ TEST_CASE("an application is told what its agent does, while nobody holds the ag
   });
   AgentOptions options;
   options.events = told.get();
-  auto opened = detail::AgentState::open(options, board->surroundings());
-  REQUIRE(opened.ok());
-  state = opened->get();
-  auto kernel = state->kernel(board->device, test::played_package(), "play");
-  REQUIRE(kernel.ok());
-  const auto x = board->device.allocate(64 * sizeof(float));
-  REQUIRE(x.ok());
-  const Argument arguments[] = {(*x)->argument()};
+  auto opened = required(detail::AgentState::open(options, board->surroundings()));
+  state = opened.get();
+  auto kernel = required(state->kernel(board->device, test::played_package(), "play"));
+  const auto x = required(board->device.allocate(64 * sizeof(float)));
+  const Argument arguments[] = {x->argument()};
   for (int frame = 0; frame < 600; ++frame) {
-    for (int i = 0; i < 20; ++i) REQUIRE((*kernel)->launch({}, Shape{64}, arguments).ok());
+    for (int i = 0; i < 20; ++i) REQUIRE(kernel->launch({}, Shape{64}, arguments).ok());
     board->clock.advance(1s - state->idle(1s, detail::TimeSource::idle).used);
   }
   CHECK_FALSE(held);
   closing = true;
-  opened->reset();
+  opened.reset();
   const auto count = [&](EventKind kind) {
     return std::count_if(events.begin(), events.end(),
                          [&](const Event& event) { return event.kind == kind; });

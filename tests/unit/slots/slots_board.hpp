@@ -13,6 +13,7 @@
 #include "tests/unit/journal/folder_below.hpp"
 #include "tests/unit/journal/small_journal.hpp"
 #include "tests/unit/predict/model_builder.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::test {
 
@@ -24,9 +25,8 @@ inline std::vector<std::uint8_t> model_number(std::int64_t number, std::uint64_t
 }
 
 inline std::uint64_t digest_of_model(const std::vector<std::uint8_t>& bytes) {
-  const auto model = Model::open(bytes, "test");
-  REQUIRE_MESSAGE(model.ok(), model.status().to_string());
-  return (*model)->content_digest();
+  const auto model = required(Model::open(bytes, "test"));
+  return model->content_digest();
 }
 
 // A process with that folder.
@@ -74,10 +74,9 @@ class SlotProcess {
   std::vector<std::uint8_t> kept() const { return Record(*journal, journal_fails).kept(); }
   // As a pusher writes: beside, synced, renamed.
   void push(const std::string& name, Bytes bytes) {
-    auto file = incoming.create("part");
-    REQUIRE(file.ok());
-    REQUIRE((*file)->append(bytes).ok());
-    REQUIRE((*file)->sync().ok());
+    auto file = required(incoming.create("part"));
+    REQUIRE(file->append(bytes).ok());
+    REQUIRE(file->sync().ok());
     REQUIRE(incoming.rename("part", name).ok());
     REQUIRE(incoming.sync_folder().ok());
   }

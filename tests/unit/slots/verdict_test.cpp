@@ -10,6 +10,7 @@
 #include "tests/unit/journal/small_journal.hpp"
 #include "tests/unit/predict/model_builder.hpp"
 #include "tests/unit/repeats.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::slots;
@@ -89,18 +90,16 @@ TEST_CASE(
   content.kernel = "play";
   content.parameters = {"A", "B"};
   content.picks.push_back({-1, {64}, {4, 4}});
-  const auto model = Model::open(test::build_model(content), "trial");
-  REQUIRE_MESSAGE(model.ok(), model.status().to_string());
-  const auto package = KernelPackage::open(test::played_package(), "play");
-  REQUIRE(package.ok());
+  const auto model = required(Model::open(test::build_model(content), "trial"));
+  const auto package = required(KernelPackage::open(test::played_package(), "play"));
   DeviceInfo device;
   device.name = "board";
   const auto journal = journal::test::open_on(std::make_shared<test::Disk>());
   const auto measured = [&](std::int64_t size, std::int64_t value, Nanoseconds time,
                             TrialStatus status = TrialStatus::correct) {
     journal::Measurement measurement;
-    measurement.trial = {(*package)->digest(), device.device_key(), device.driver_key(),
-                         Shape{size}, Configuration{value, value}};
+    measurement.trial = {package->digest(), device.device_key(), device.driver_key(), Shape{size},
+                         Configuration{value, value}};
     measurement.status = status;
     measurement.median = time;
     measurement.default_time = time.count() == 0 ? time : Nanoseconds(100us);
@@ -108,7 +107,7 @@ TEST_CASE(
   };
   const auto counted = [&] {
     PickCount count;
-    count.add(journal->state(), **package, device, nullptr, **model);
+    count.add(journal->state(), *package, device, nullptr, *model);
     return count;
   };
   measured(1, 4, 200us);

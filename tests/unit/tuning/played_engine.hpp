@@ -12,6 +12,7 @@
 #include "models/package/kernel_package.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/journal/faulty_storage.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::test {
 
@@ -27,11 +28,9 @@ class PlayedEngine {
     journal_options.boot = boot;
     journal = journal::Journal::open(open_faulty_storage(std::move(disk)), journal_options);
     engine.emplace(options, *journal, surroundings_);
-    auto package = KernelPackage::open(played_package(), "played");
-    REQUIRE(package.ok());
-    auto state = detail::KernelState::create(board.device, *package, options.max_shapes);
-    REQUIRE_MESSAGE(state.ok(), state.status().to_string());
-    kernel = &engine->add_kernel(std::move(*state), nullptr);
+    auto package = required(KernelPackage::open(played_package(), "played"));
+    auto state = required(detail::KernelState::create(board.device, package, options.max_shapes));
+    kernel = &engine->add_kernel(std::move(state), nullptr);
     x_ = std::move(*board.device.allocate(4096 * sizeof(float)));
   }
 
@@ -62,9 +61,8 @@ class PlayedEngine {
   }
 
   detail::ShapeTask& task(const Shape& shape = {64}) {
-    auto slot = kernel->state->slot_for(detail::TunerLock::held(), shape);
-    REQUIRE(slot.ok());
-    detail::ShapeTask* found = engine->shape_task(*kernel, **slot);
+    auto slot = required(kernel->state->slot_for(detail::TunerLock::held(), shape));
+    detail::ShapeTask* found = engine->shape_task(*kernel, *slot);
     REQUIRE(found != nullptr);
     return *found;
   }

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "tests/unit/agent/watched_agent.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/tuning/played_engine.hpp"
 #include "tests/unit/tuning/played_model.hpp"
 
@@ -134,15 +135,14 @@ TEST_CASE("what wins is launched, and the journal knows it with the default's ti
   engine.tune(10h);
   const Configuration running = engine.task().running();
   REQUIRE(running != kEngineDefault);
-  const auto adoption = engine.journal->state().adoption(engine.task().identity.shape_key());
-  REQUIRE(adoption.has_value());
-  CHECK(adoption->trial.configuration == running);
-  CHECK(adoption->default_time == played(kEngineDefault).run);
-  CHECK(adoption->expected == played(running).run);
-  const auto measured = engine.journal->state().measurement(adoption->trial.key());
-  REQUIRE(measured.has_value());
-  CHECK(measured->unix_seconds >= begin);
-  CHECK(measured->unix_seconds <= board->clock.unix_seconds());
+  const auto adoption =
+      required(engine.journal->state().adoption(engine.task().identity.shape_key()));
+  CHECK(adoption.trial.configuration == running);
+  CHECK(adoption.default_time == played(kEngineDefault).run);
+  CHECK(adoption.expected == played(running).run);
+  const auto measured = required(engine.journal->state().measurement(adoption.trial.key()));
+  CHECK(measured.unix_seconds >= begin);
+  CHECK(measured.unix_seconds <= board->clock.unix_seconds());
   const Nanoseconds before = board->clock.now();
   REQUIRE(engine.launch().ok());
   CHECK(board->clock.now() - before == played(running).run + PlayedBoard::kLaunchOverhead);
