@@ -6,6 +6,7 @@
 #include "models/core/random.hpp"
 #include "models/predict/model.hpp"
 #include "tests/unit/predict/model_builder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using test::build_model;
@@ -17,9 +18,7 @@ namespace {
 Space blur_space() {
   const std::vector<std::string> names{"tile", "wg"};
   const std::vector<std::int64_t> rows{1, 16, 1, 32, 2, 16};
-  auto space = Space::from_rows(names, {}, {}, rows);
-  REQUIRE(space.ok());
-  return *space;
+  return required(Space::from_rows(names, {}, {}, rows));
 }
 
 ModelContent blur_content() {
@@ -40,9 +39,7 @@ ModelContent blur_content() {
 }
 
 std::shared_ptr<const Model> open(const ModelContent& content) {
-  auto model = Model::open(build_model(content), "test");
-  REQUIRE_MESSAGE(model.ok(), model.status().message());
-  return *model;
+  return required(Model::open(build_model(content), "test"));
 }
 
 }  // namespace
@@ -80,11 +77,10 @@ TEST_CASE("a parameter that the model does not know takes its only value or the 
   const auto model = open(blur_content());
   const std::vector<std::string> names{"wg", "tile", "precision", "unroll"};
   const std::vector<std::int64_t> rows{16, 1, 32, 1, 16, 1, 32, 2};
-  const auto space = Space::from_rows(names, {}, {}, rows);
-  REQUIRE(space.ok());
-  CHECK_FALSE(SpaceMapping(model->kernels()[0], *space).possible());
-  CHECK(model->kernel("blur", *space) == nullptr);
-  const SpaceMapping mapping(model->kernels()[0], *space, Configuration{16, 1, 32, 2});
+  const auto space = required(Space::from_rows(names, {}, {}, rows));
+  CHECK_FALSE(SpaceMapping(model->kernels()[0], space).possible());
+  CHECK(model->kernel("blur", space) == nullptr);
+  const SpaceMapping mapping(model->kernels()[0], space, Configuration{16, 1, 32, 2});
   REQUIRE(mapping.possible());
   CHECK(mapping.map(model->kernels()[0].portfolio_values(1)) == Configuration{16, 1, 32, 2});
 }
@@ -99,10 +95,9 @@ TEST_CASE("the first pick prefers this device, then this shape, and says how nea
   const auto model = open(blur_content());
   const KernelKnowledge& kernel = model->kernels()[0];
   const Space space = blur_space();
-  const auto exact = first_pick(kernel, space, Shape{256, 256}, "Board One");
-  REQUIRE(exact.has_value());
-  CHECK(exact->configuration == Configuration{2, 16});
-  CHECK(exact->quality == PickQuality::exact);
+  const auto exact = required(first_pick(kernel, space, Shape{256, 256}, "Board One"));
+  CHECK(exact.configuration == Configuration{2, 16});
+  CHECK(exact.quality == PickQuality::exact);
   const auto nearest = first_pick(kernel, space, Shape{300, 256}, "Board One");
   CHECK(nearest->configuration == Configuration{2, 16});
   CHECK(nearest->quality == PickQuality::nearest_shape);
@@ -127,14 +122,12 @@ TEST_CASE("what a source did not measure counts as expected, not as failed") {
   content.portfolio_relative = {0.98f, -1, -1, 0.5f, 0.5f, 0.5f};
   content.portfolio_score = {0.9f, 0.5f};
   const auto model = open(content);
-  const auto space =
-      Space::from_rows(std::vector<std::string>{"x"}, {}, {}, std::vector<std::int64_t>{1, 2});
-  REQUIRE(space.ok());
-  const auto pick = first_pick(model->kernels()[0], *space, Shape{}, "Board Nine");
-  REQUIRE(pick.has_value());
-  CHECK(pick->configuration == Configuration{1});
-  CHECK(pick->expected_relative_performance > 0.9);
-  CHECK(pick->expected_relative_performance < 0.98);
+  const auto space = required(
+      Space::from_rows(std::vector<std::string>{"x"}, {}, {}, std::vector<std::int64_t>{1, 2}));
+  const auto pick = required(first_pick(model->kernels()[0], space, Shape{}, "Board Nine"));
+  CHECK(pick.configuration == Configuration{1});
+  CHECK(pick.expected_relative_performance > 0.9);
+  CHECK(pick.expected_relative_performance < 0.98);
 }
 
 TEST_CASE("without a pick that the space holds there is none") {
@@ -206,7 +199,6 @@ TEST_CASE("well-formed nonsense is refused with the model's name") {
     ModelContent content = blur_content();
     spoil(content);
     const auto model = Model::open(build_model(content), "hostile");
-    REQUIRE_FALSE(model.ok());
     CHECK(model.code() == StatusCode::corrupt);
     CHECK(model.status().message().find("hostile") != std::string::npos);
   }

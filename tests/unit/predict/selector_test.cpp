@@ -7,6 +7,7 @@
 
 #include "models/predict/model.hpp"
 #include "tests/unit/predict/model_builder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using learners::TreeNode;
@@ -35,9 +36,7 @@ ModelContent content() {
 }
 
 std::shared_ptr<const Model> opened(const ModelContent& c) {
-  auto model = Model::open(test::build_model(c), "test");
-  REQUIRE_MESSAGE(model.ok(), model.status().message());
-  return *model;
+  return required(Model::open(test::build_model(c), "test"));
 }
 
 Space tiles() {
@@ -49,9 +48,7 @@ Space tiles() {
       rows.push_back(tile);
     }
   }
-  auto made = Space::from_rows(names, {}, {}, rows);
-  REQUIRE(made.ok());
-  return *made;
+  return required(Space::from_rows(names, {}, {}, rows));
 }
 
 void refuse(const ModelContent& c) {
@@ -116,9 +113,7 @@ TEST_CASE("the fallbacks are this shape, the selector, the nearest shape, other 
   const auto model = opened(content());
   const KernelKnowledge& kernel = model->kernels()[0];
   const auto pick = [&](const Shape& shape, std::string_view device) {
-    const auto found = first_pick(kernel, tiles(), shape, device);
-    REQUIRE(found.has_value());
-    return *found;
+    return required(first_pick(kernel, tiles(), shape, device));
   };
   CHECK(pick({256, 256}, "Board One").quality == PickQuality::exact);
   CHECK(pick({256, 256}, "Board One").configuration == Configuration{64, 2});
@@ -136,10 +131,9 @@ TEST_CASE("a selector over all devices serves devices without their own") {
   c.selectors[0].device = "";
   const auto model = opened(c);
   const KernelKnowledge& kernel = model->kernels()[0];
-  const auto pick = first_pick(kernel, tiles(), {1024, 512}, "Board Two");
-  REQUIRE(pick.has_value());
-  CHECK(pick->quality == PickQuality::other_device);
-  CHECK(pick->configuration == Configuration{32, 4});
+  const auto pick = required(first_pick(kernel, tiles(), {1024, 512}, "Board Two"));
+  CHECK(pick.quality == PickQuality::other_device);
+  CHECK(pick.configuration == Configuration{32, 4});
 }
 
 TEST_CASE("a processor without a selector of its own asks the first one of a processor") {
@@ -150,9 +144,7 @@ TEST_CASE("a processor without a selector of its own asks the first one of a pro
   c.selectors[1].classes = {16, 1, 16, 2, 16, 4};
   const auto model = opened(c);
   const auto pick = [&](std::string_view device) {
-    const auto found = first_pick(model->kernels()[0], tiles(), {1024, 512}, device);
-    REQUIRE(found.has_value());
-    return *found;
+    return required(first_pick(model->kernels()[0], tiles(), {1024, 512}, device));
   };
   CHECK(pick("pthread-Intel(R) Xeon(R)").configuration == Configuration{32, 4});
   CHECK(pick("cpu-cortex-a72").quality == PickQuality::other_device);
@@ -168,9 +160,7 @@ TEST_CASE("what is published for a device or its family comes before other devic
   const KernelKnowledge& kernel = model->kernels()[0];
   CHECK(kernel.published_origin() == "somewhere");
   const auto pick = [&](std::string_view device) {
-    const auto found = first_pick(kernel, tiles(), {1024, 512}, device);
-    REQUIRE(found.has_value());
-    return *found;
+    return required(first_pick(kernel, tiles(), {1024, 512}, device));
   };
   CHECK(pick("Mali-G610 r0p0").quality == PickQuality::published);
   CHECK(pick("Mali-G610 r0p0").configuration == Configuration{16, 1});
@@ -185,9 +175,8 @@ TEST_CASE("what was measured within the family comes before what is published fo
   c.sources[0].device = "Mali-G52";
   c.published = {{"Mali", {16, 2}, 3}};
   const auto model = opened(c);
-  const auto pick = first_pick(model->kernels()[0], tiles(), {9, 9}, "Mali-G57");
-  REQUIRE(pick.has_value());
-  CHECK(pick->configuration == Configuration{64, 1});
+  const auto pick = required(first_pick(model->kernels()[0], tiles(), {9, 9}, "Mali-G57"));
+  CHECK(pick.configuration == Configuration{64, 1});
 }
 
 TEST_CASE("published configurations alone make a kernel known, without any distribution") {
@@ -201,9 +190,8 @@ TEST_CASE("published configurations alone make a kernel known, without any distr
   CHECK(kernel.portfolio_size() == 0);
   CHECK(kernel.selector_count() == 0);
   CHECK(kernel.well_performing_fraction(0.9) == 0);
-  const auto pick = first_pick(kernel, tiles(), {1, 1}, "Board One");
-  REQUIRE(pick.has_value());
-  CHECK(pick->quality == PickQuality::published);
+  const auto pick = required(first_pick(kernel, tiles(), {1, 1}, "Board One"));
+  CHECK(pick.quality == PickQuality::published);
 }
 
 TEST_CASE("selectors that would be read out of bounds are refused") {

@@ -11,6 +11,7 @@
 #include "agent/search/learning_searcher.hpp"
 #include "models/space/product_space.hpp"
 #include "tests/unit/repeats.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/search/search_spaces.hpp"
 
 using namespace idletune;
@@ -201,14 +202,13 @@ TEST_CASE("failures are learned: a half that always fails is left alone") {
   LearningSearcher searcher(space, searching(5));
   int failures = 0, learned = 0;
   for (int i = 0; i < 120; ++i) {
-    const auto proposal = searcher.ask();
-    REQUIRE(proposal.has_value());
-    const Observation seen = bowl(proposal->configuration);
-    if (proposal->origin == ProposalOrigin::learned) {
+    const auto proposal = required(searcher.ask());
+    const Observation seen = bowl(proposal.configuration);
+    if (proposal.origin == ProposalOrigin::learned) {
       ++learned;
       failures += seen.status != TrialStatus::correct ? 1 : 0;
     }
-    searcher.tell(proposal->configuration, seen);
+    searcher.tell(proposal.configuration, seen);
   }
   CHECK(learned > 80);
   CHECK(failures * 20 < learned);
@@ -218,11 +218,10 @@ TEST_CASE("a forest search draws first, and every sixth proposal") {
   const Space space = cube(12, 3);
   LearningSearcher searcher(space, searching(2));
   for (std::uint64_t i = 1; i <= 60; ++i) {
-    const auto proposal = searcher.ask();
-    REQUIRE(proposal.has_value());
+    const auto proposal = required(searcher.ask());
     const bool random = i <= LearningSearcher::kInitial || i % 6 == 0;
-    CHECK(proposal->origin == (random ? ProposalOrigin::random : ProposalOrigin::learned));
-    searcher.tell(proposal->configuration, bowl(proposal->configuration));
+    CHECK(proposal.origin == (random ? ProposalOrigin::random : ProposalOrigin::learned));
+    searcher.tell(proposal.configuration, bowl(proposal.configuration));
   }
 }
 
@@ -251,10 +250,9 @@ TEST_CASE("the same seed gives the same forest search, another seed another one"
     for (int run = 0; run < 3; ++run) {
       LearningSearcher searcher(space, searching(seeds[run]));
       for (int i = 0; i < 60; ++i) {
-        const auto proposal = searcher.ask();
-        REQUIRE(proposal.has_value());
-        orders[run].push_back(*space.index_of(proposal->configuration));
-        searcher.tell(proposal->configuration, bowl(proposal->configuration));
+        const auto proposal = required(searcher.ask());
+        orders[run].push_back(*space.index_of(proposal.configuration));
+        searcher.tell(proposal.configuration, bowl(proposal.configuration));
       }
     }
     CHECK(orders[0] == orders[1]);
@@ -290,9 +288,8 @@ TEST_CASE("memory stays within 512 KiB for 20,000 configurations and however man
 TEST_CASE("a space of one configuration is drawn and then exhausted") {
   const Space space = cube(1, 2);
   LearningSearcher searcher(space, searching(1));
-  const auto proposal = searcher.ask();
-  REQUIRE(proposal.has_value());
-  searcher.tell(proposal->configuration, took_us(1));
+  const auto proposal = required(searcher.ask());
+  searcher.tell(proposal.configuration, took_us(1));
   CHECK_FALSE(searcher.ask().has_value());
   CHECK_FALSE(LearningSearcher(Space(), searching(1)).ask().has_value());
 }
@@ -304,20 +301,18 @@ TEST_CASE("a later forest searcher recalls what was drawn, and proposes nothing 
   std::set<std::uint64_t> seen;
   std::size_t mistaken = 0;
   for (int i = 0; i < 120; ++i) {
-    const auto proposal = first.ask();
-    REQUIRE(proposal.has_value());
-    seen.insert(space.key(proposal->configuration));
-    first.tell(proposal->configuration, bowl(proposal->configuration));
-    const ProposalOrigin origin = second.recall(proposal->configuration, false);
-    if (proposal->origin == ProposalOrigin::random) CHECK(origin == ProposalOrigin::random);
-    if (origin != proposal->origin) ++mistaken;
-    second.tell(proposal->configuration, bowl(proposal->configuration));
+    const auto proposal = required(first.ask());
+    seen.insert(space.key(proposal.configuration));
+    first.tell(proposal.configuration, bowl(proposal.configuration));
+    const ProposalOrigin origin = second.recall(proposal.configuration, false);
+    if (proposal.origin == ProposalOrigin::random) CHECK(origin == ProposalOrigin::random);
+    if (origin != proposal.origin) ++mistaken;
+    second.tell(proposal.configuration, bowl(proposal.configuration));
   }
   CHECK(mistaken <= 4);
   for (int i = 0; i < 120; ++i) {
-    const auto proposal = second.ask();
-    REQUIRE(proposal.has_value());
-    CHECK(seen.insert(space.key(proposal->configuration)).second);
-    second.tell(proposal->configuration, bowl(proposal->configuration));
+    const auto proposal = required(second.ask());
+    CHECK(seen.insert(space.key(proposal.configuration)).second);
+    second.tell(proposal.configuration, bowl(proposal.configuration));
   }
 }

@@ -9,6 +9,7 @@
 
 #include "agent/search/product_searcher.hpp"
 #include "tests/unit/predict/model_builder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using test::ModelContent;
@@ -21,9 +22,7 @@ Space line() {
   const std::vector<std::string> names{"x"};
   std::vector<std::int64_t> rows;
   for (std::int64_t i = 0; i < kSize; ++i) rows.push_back(i);
-  auto space = Space::from_rows(names, {}, {}, rows);
-  REQUIRE(space.ok());
-  return *space;
+  return required(Space::from_rows(names, {}, {}, rows));
 }
 
 // Twelve entries, 0 ... 11. Device A likes the even ones, device B the odd ones, the lower the
@@ -43,9 +42,7 @@ std::shared_ptr<const Model> two_devices() {
     content.portfolio_score.push_back((good + bad) / 2);
   }
   content.picks = {{-1, {}, {3}, 0.6f}};
-  auto model = Model::open(test::build_model(content), "test");
-  REQUIRE_MESSAGE(model.ok(), model.status().message());
-  return *model;
+  return required(Model::open(test::build_model(content), "test"));
 }
 
 SearcherOptions with_forest() {
@@ -154,13 +151,12 @@ TEST_CASE("a portfolio no better than random draws loses its preference") {
   std::size_t random = 0;
   std::size_t entries = 0;
   for (int i = 0; i < 30; ++i) {
-    const auto proposal = searcher.ask();
-    REQUIRE(proposal.has_value());
+    const auto proposal = required(searcher.ask());
     Observation seen;
-    seen.run_time = Nanoseconds(proposal->configuration[0] < 12 ? 5000 : 1000);
-    searcher.tell(proposal->configuration, seen);
-    if (proposal->origin == ProposalOrigin::random) ++random;
-    if (i >= 18 && proposal->origin == ProposalOrigin::portfolio) ++entries;
+    seen.run_time = Nanoseconds(proposal.configuration[0] < 12 ? 5000 : 1000);
+    searcher.tell(proposal.configuration, seen);
+    if (proposal.origin == ProposalOrigin::random) ++random;
+    if (i >= 18 && proposal.origin == ProposalOrigin::portfolio) ++entries;
   }
   CHECK_FALSE(searcher.trusts_portfolio());
   CHECK(random == 5);
@@ -275,10 +271,9 @@ TEST_CASE("a model of another space leaves it to the forest") {
     content.portfolio_relative.push_back(0.9f);
     content.portfolio_score.push_back(0.9f);
   }
-  const auto model = Model::open(test::build_model(content), "test");
-  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  const auto model = required(Model::open(test::build_model(content), "test"));
   const Space space = line();
-  ProductSearcher searcher(space, (*model)->kernels()[0], with_forest());
+  ProductSearcher searcher(space, model->kernels()[0], with_forest());
   std::size_t learned = 0;
   for (const Proposal& proposal : play(searcher, 40)) {
     CHECK(proposal.origin != ProposalOrigin::portfolio);
@@ -294,13 +289,12 @@ TEST_CASE("what the portfolio does not have is found by the forest") {
   // The best is at 240, far from every entry.
   std::size_t steps = 0;
   for (; steps < 100; ++steps) {
-    const auto proposal = searcher.ask();
-    REQUIRE(proposal.has_value());
-    const double away = static_cast<double>(proposal->configuration[0] - 240);
+    const auto proposal = required(searcher.ask());
+    const double away = static_cast<double>(proposal.configuration[0] - 240);
     if (away == 0) break;
     Observation seen;
     seen.run_time = Nanoseconds(static_cast<std::int64_t>(1e6 * (1 + std::fabs(away) / 40)));
-    searcher.tell(proposal->configuration, seen);
+    searcher.tell(proposal.configuration, seen);
   }
   CHECK(steps < 60);
 }
@@ -338,10 +332,9 @@ TEST_CASE("the outlook lists the entries in the order in which they are proposed
     CHECK(outlook.upcoming[i - 1].value >= outlook.upcoming[i].value);
   }
   const std::size_t next = outlook.upcoming[0].entry;
-  const auto proposal = searcher.ask();
-  REQUIRE(proposal.has_value());
-  if (proposal->origin == ProposalOrigin::portfolio) {
-    CHECK(proposal->configuration[0] == static_cast<std::int64_t>(next));
+  const auto proposal = required(searcher.ask());
+  if (proposal.origin == ProposalOrigin::portfolio) {
+    CHECK(proposal.configuration[0] == static_cast<std::int64_t>(next));
   }
 }
 
@@ -407,12 +400,11 @@ TEST_CASE("what the learner was told of history is forgotten once the portfolio 
     options.learner = &learner;
     ProductSearcher searcher(space, model->kernels()[0], options);
     for (int i = 0; i < 60; ++i) {
-      const auto proposal = searcher.ask();
-      REQUIRE(proposal.has_value());
+      const auto proposal = required(searcher.ask());
       Observation seen;
-      const bool entry = proposal->configuration[0] < 12;
+      const bool entry = proposal.configuration[0] < 12;
       seen.run_time = Nanoseconds(entry == misleading ? 5000 : 1000);
-      searcher.tell(proposal->configuration, seen);
+      searcher.tell(proposal.configuration, seen);
     }
     CHECK(searcher.trusts_portfolio() != misleading);
     CHECK(learner.forgotten == (misleading ? 1 : 0));

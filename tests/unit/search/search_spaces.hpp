@@ -10,6 +10,7 @@
 
 #include "agent/search/searcher.hpp"
 #include "models/space/product_space.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::test {
 
@@ -19,10 +20,7 @@ inline Space cube(std::int64_t size, std::size_t dimensions) {
   for (std::int64_t i = 0; i < size; ++i) values.push_back(i);
   std::vector<std::string> names;
   for (std::size_t p = 0; p < dimensions; ++p) names.push_back("p" + std::to_string(p));
-  const auto space =
-      product_space(names, std::vector<std::vector<std::int64_t>>(dimensions, values));
-  REQUIRE(space.ok());
-  return *space;
+  return required(product_space(names, std::vector<std::vector<std::int64_t>>(dimensions, values)));
 }
 
 // p0 in 0 ... size - 1.
@@ -37,19 +35,16 @@ inline Space even_cube(std::int64_t size) {
       for (std::int64_t z = (x + y) % 2; z < size; z += 2) rows.insert(rows.end(), {x, y, z});
     }
   }
-  auto space = Space::from_rows(names, {}, {}, rows);
-  REQUIRE(space.ok());
-  return *space;
+  return required(Space::from_rows(names, {}, {}, rows));
 }
 
 // Proposals until `best` is one, each answered with what `observe` says of it.
 inline std::size_t evaluations_to(const Configuration& best, Searcher& searcher,
                                   Observation (*observe)(const Configuration&)) {
   for (std::size_t i = 1;; ++i) {
-    const auto proposal = searcher.ask();
-    REQUIRE(proposal.has_value());
-    if (proposal->configuration == best) return i;
-    searcher.tell(proposal->configuration, observe(proposal->configuration));
+    const auto proposal = required(searcher.ask());
+    if (proposal.configuration == best) return i;
+    searcher.tell(proposal.configuration, observe(proposal.configuration));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "agent/search/random_searcher.hpp"
 #include "tests/unit/predict/model_builder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -26,9 +27,7 @@ class Widths final : public WorkGroups {
 Space widths(std::int64_t most = kWidths) {
   std::vector<std::int64_t> rows;
   for (std::int64_t i = 1; i <= most; ++i) rows.push_back(i);
-  auto space = Space::from_rows(std::vector<std::string>{"x"}, {}, {}, rows);
-  REQUIRE(space.ok());
-  return *space;
+  return required(Space::from_rows(std::vector<std::string>{"x"}, {}, {}, rows));
 }
 
 // One that was learned on such a device and likes groups of one item.
@@ -42,9 +41,7 @@ std::shared_ptr<const Model> narrow_model(const std::string& device) {
     content.portfolio_score.push_back(1.0f - 0.05f * static_cast<float>(x));
   }
   content.picks = {{-1, {}, {1}, 0.9f}};
-  auto model = Model::open(test::build_model(content), "test");
-  REQUIRE_MESSAGE(model.ok(), model.status().message());
-  return *model;
+  return required(Model::open(test::build_model(content), "test"));
 }
 
 bool fills_warps(const Proposal& proposal) {
@@ -73,12 +70,11 @@ TEST_CASE("on a GPU the picks of processors are tried last") {
     std::set<std::int64_t> seen;
     for (int i = 0; i < StructuredStart::kFirst; ++i) {
       CHECK(searcher->outlook().random_share == 1);
-      const auto proposal = searcher->ask();
-      REQUIRE(proposal.has_value());
-      CHECK(fills_warps(*proposal));
-      CHECK(proposal->origin == ProposalOrigin::learned);
-      CHECK(seen.insert(proposal->configuration[0]).second);
-      searcher->tell(proposal->configuration, {TrialStatus::correct, Nanoseconds{1000}, {}});
+      const auto proposal = required(searcher->ask());
+      CHECK(fills_warps(proposal));
+      CHECK(proposal.origin == ProposalOrigin::learned);
+      CHECK(seen.insert(proposal.configuration[0]).second);
+      searcher->tell(proposal.configuration, {TrialStatus::correct, Nanoseconds{1000}, {}});
     }
     // Then the others, each once.
     CHECK(searcher->outlook().random_share < 1);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "models/host/pack/pack.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 #include "tests/unit/space/clblast_gemm.hpp"
 
@@ -53,11 +54,10 @@ std::string cache_key(const Configuration& configuration) {
 }  // namespace
 
 TEST_CASE("CLBlast's gemm space has the 17956 valid configurations of the published measurements") {
-  const auto space = build_space(clblast_gemm_parameters(), clblast_gemm_constraints());
-  REQUIRE(space.ok());
-  CHECK(space->combinations() == 82944);
-  REQUIRE(space->indexed());
-  CHECK(space->valid_count() == 17956);
+  const auto space = required(build_space(clblast_gemm_parameters(), clblast_gemm_constraints()));
+  CHECK(space.combinations() == 82944);
+  REQUIRE(space.indexed());
+  CHECK(space.valid_count() == 17956);
 }
 
 TEST_CASE("enumerating CLBlast's gemm space gives exactly the measured configurations" *
@@ -70,11 +70,10 @@ TEST_CASE("enumerating CLBlast's gemm space gives exactly the measured configura
   }
   const std::set<std::string> measured = cache_keys(text);
   REQUIRE(measured.size() == 17956);
-  const auto space = build_space(clblast_gemm_parameters(), clblast_gemm_constraints());
-  REQUIRE(space.ok());
+  const auto space = required(build_space(clblast_gemm_parameters(), clblast_gemm_constraints()));
   std::set<std::string> enumerated;
   Configuration configuration;
-  for (Space::Cursor cursor = space->cursor(); cursor.next(configuration);) {
+  for (Space::Cursor cursor = space.cursor(); cursor.next(configuration);) {
     enumerated.insert(cache_key(configuration));
   }
   CHECK(enumerated == measured);

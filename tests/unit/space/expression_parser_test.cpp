@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/core/random.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -236,9 +237,8 @@ TEST_CASE("texts that nest too deeply or grow too long are refused") {
 
 TEST_CASE("the digest of an expression does not depend on how it is spelt") {
   const auto digest = [](const std::string& text) {
-    const auto expression = parse_expression(text, {kDimensions, kParameters});
-    REQUIRE(expression.ok());
-    return expression->digest();
+    const auto expression = required(parse_expression(text, {kDimensions, kParameters}));
+    return expression.digest();
   };
   CHECK(digest("A+B") == digest(" ( A ) + ( B ) "));
   CHECK(digest("A and B") == digest("A && B"));
@@ -250,10 +250,9 @@ TEST_CASE("an expression where parameters are known is short, and has the same v
   const std::vector<std::string> dimensions{"M", "N"}, parameters{"A", "B", "C"};
   const ExpressionNames names{dimensions, parameters};
   const auto put_in = [&](const char* text, std::vector<std::int64_t> values, std::uint32_t which) {
-    auto expression = parse_expression(text, names);
-    REQUIRE(expression.ok());
-    expression->put_in({values.data(), values.size()}, which);
-    return *expression;
+    auto expression = required(parse_expression(text, names));
+    expression.put_in({values.data(), values.size()}, which);
+    return expression;
   };
   const auto length = [&](const char* text, std::vector<std::int64_t> values) {
     return put_in(text, std::move(values), ~0u).code().size();

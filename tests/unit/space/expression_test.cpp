@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/core/random.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -27,11 +28,10 @@ Result<Expression> load(const std::vector<std::uint32_t>& code,
 
 // a op b
 Evaluation apply(ExpressionOp op, std::int64_t a, std::int64_t b) {
-  const auto expression = load({instruction(ExpressionOp::constant, 0),
-                                instruction(ExpressionOp::constant, 1), instruction(op)},
-                               {a, b});
-  REQUIRE(expression.ok());
-  return expression->evaluate({}, {});
+  const auto expression = required(load({instruction(ExpressionOp::constant, 0),
+                                         instruction(ExpressionOp::constant, 1), instruction(op)},
+                                        {a, b}));
+  return expression.evaluate({}, {});
 }
 std::int64_t value(ExpressionOp op, std::int64_t a, std::int64_t b) {
   const Evaluation result = apply(op, a, b);
@@ -45,7 +45,6 @@ ExpressionError error(ExpressionOp op, std::int64_t a, std::int64_t b) {
 std::string refusal(const std::vector<std::uint32_t>& code,
                     const std::vector<std::int64_t>& constants = {}) {
   const auto expression = load(code, constants);
-  REQUIRE_FALSE(expression.ok());
   CHECK(expression.code() == StatusCode::corrupt);
   return expression.status().message();
 }
@@ -115,10 +114,9 @@ TEST_CASE("what has no exact value is an error, not a wrapped number") {
                           ExpressionOp::round_up}) {
     CHECK(error(op, 1, 0) == ExpressionError::division_by_zero);
   }
-  const auto negated =
-      load({instruction(ExpressionOp::constant, 0), instruction(ExpressionOp::negate)}, {kMin});
-  REQUIRE(negated.ok());
-  CHECK(negated->evaluate({}, {}).error == ExpressionError::overflow);
+  const auto negated = required(
+      load({instruction(ExpressionOp::constant, 0), instruction(ExpressionOp::negate)}, {kMin}));
+  CHECK(negated.evaluate({}, {}).error == ExpressionError::overflow);
 }
 
 TEST_CASE("comparisons, minimum and maximum") {
@@ -134,17 +132,16 @@ TEST_CASE("comparisons, minimum and maximum") {
 }
 
 TEST_CASE("dimensions and parameters are read by index and must be given") {
-  const auto expression =
+  const auto expression = required(
       load({instruction(ExpressionOp::dimension, 1), instruction(ExpressionOp::parameter, 2),
-            instruction(ExpressionOp::multiply)});
-  REQUIRE(expression.ok());
-  CHECK(expression->dimension_mask() == 2);
-  CHECK(expression->parameter_mask() == 4);
+            instruction(ExpressionOp::multiply)}));
+  CHECK(expression.dimension_mask() == 2);
+  CHECK(expression.parameter_mask() == 4);
   const std::vector<std::int64_t> dimensions{5, 6}, parameters{7, 8, 9};
-  CHECK(expression->evaluate(dimensions, parameters).value == 54);
+  CHECK(expression.evaluate(dimensions, parameters).value == 54);
   const std::vector<std::int64_t> too_few{5};
-  CHECK(expression->evaluate(too_few, parameters).error == ExpressionError::missing_variable);
-  CHECK(expression->evaluate(dimensions, dimensions).error == ExpressionError::missing_variable);
+  CHECK(expression.evaluate(too_few, parameters).error == ExpressionError::missing_variable);
+  CHECK(expression.evaluate(dimensions, dimensions).error == ExpressionError::missing_variable);
 }
 
 TEST_CASE("the default expression is 0") {
@@ -183,13 +180,12 @@ TEST_CASE("jumps go forward, stay inside and keep the stack the same on every pa
   CHECK(refusal({instruction(Op::small, 1), instruction(Op::small, 1),
                  instruction(Op::jump_if_zero, 4), instruction(Op::small, 2)})
             .find("depends on the path") != std::string::npos);
-  const auto good =
+  const auto good = required(
       load({instruction(Op::parameter, 0), instruction(Op::jump_if_zero, 4),
-            instruction(Op::small, 10), instruction(Op::jump, 5), instruction(Op::small, 20)});
-  REQUIRE(good.ok());
+            instruction(Op::small, 10), instruction(Op::jump, 5), instruction(Op::small, 20)}));
   const std::vector<std::int64_t> yes{1, 0, 0}, no{0, 0, 0};
-  CHECK(good->evaluate({}, yes).value == 10);
-  CHECK(good->evaluate({}, no).value == 20);
+  CHECK(good.evaluate({}, yes).value == 10);
+  CHECK(good.evaluate({}, no).value == 20);
 }
 
 TEST_CASE("depth, length and text are bounded") {
@@ -199,9 +195,8 @@ TEST_CASE("depth, length and text are bounded") {
     code.insert(code.end(), depth - 1, instruction(Op::add));
     return code;
   };
-  const auto deepest = load(nested(Expression::kMaxDepth));
-  REQUIRE(deepest.ok());
-  CHECK(deepest->evaluate({}, {}).value == static_cast<std::int64_t>(Expression::kMaxDepth));
+  const auto deepest = required(load(nested(Expression::kMaxDepth)));
+  CHECK(deepest.evaluate({}, {}).value == static_cast<std::int64_t>(Expression::kMaxDepth));
   CHECK(refusal(nested(Expression::kMaxDepth + 1)).find("overflows") != std::string::npos);
   std::vector<std::uint32_t> code(Expression::kMaxInstructions, instruction(Op::negate));
   code[0] = instruction(Op::small, 1);

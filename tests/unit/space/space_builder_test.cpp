@@ -10,6 +10,7 @@
 #include "models/core/random.hpp"
 #include "models/host/pack/pack.hpp"
 #include "models/space/space_data.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/space/clblast_gemm.hpp"
 
 using namespace idletune;
@@ -175,67 +176,62 @@ TEST_CASE("the diagram of random constraints agrees with looking at every combin
                          [&](const Constraint& condition) { return condition(values); });
     };
     const auto expected = brute_force(parameters, all_hold);
-    const auto space = build_space(parameters, texts);
-    REQUIRE(space.ok());
-    REQUIRE(space->backing() == SpaceBacking::diagram);
-    REQUIRE(space->valid_count() == expected.size());
-    check_against(*space, expected);
-    const auto fallback = build_space(parameters, texts, {}, no_diagram());
-    REQUIRE(fallback.ok());
+    const auto space = required(build_space(parameters, texts));
+    REQUIRE(space.backing() == SpaceBacking::diagram);
+    REQUIRE(space.valid_count() == expected.size());
+    check_against(space, expected);
+    const auto fallback = required(build_space(parameters, texts, {}, no_diagram()));
     // The empty diagram needs no edges and is never too large.
-    REQUIRE((fallback->backing() == SpaceBacking::constraints) != expected.empty());
-    REQUIRE(fallback->count_valid(1u << 20) == expected.size());
-    check_against(*fallback, expected);
+    REQUIRE((fallback.backing() == SpaceBacking::constraints) != expected.empty());
+    REQUIRE(fallback.count_valid(1u << 20) == expected.size());
+    check_against(fallback, expected);
     empty += expected.empty();
-    partial += !expected.empty() && expected.size() < space->combinations();
+    partial += !expected.empty() && expected.size() < space.combinations();
   }
   CHECK(empty > 5);  // the cases that matter have occurred
   CHECK(partial > 100);
 }
 
 TEST_CASE("a space of 10^12 combinations is counted exactly") {
-  const auto space = build_space(large_parameters(), large_constraints());
-  REQUIRE(space.ok());
-  CHECK(space->combinations() == 1099511627776ull);
-  REQUIRE(space->indexed());
-  CHECK(space->valid_count() == large_count());
-  CHECK(space->valid_count() > 1000000000ull);
+  const auto space = required(build_space(large_parameters(), large_constraints()));
+  CHECK(space.combinations() == 1099511627776ull);
+  REQUIRE(space.indexed());
+  CHECK(space.valid_count() == large_count());
+  CHECK(space.valid_count() > 1000000000ull);
 }
 
 TEST_CASE("numbering is a bijection onto the valid configurations of a large space") {
-  const auto space = build_space(large_parameters(), large_constraints());
-  REQUIRE(space.ok());
+  const auto space = required(build_space(large_parameters(), large_constraints()));
   Random random(5);
   for (int i = 0; i < 20000; ++i) {
-    const std::uint64_t index = random.below(space->valid_count());
-    const Configuration configuration = space->at(index);
-    REQUIRE(space->index_of(configuration) == index);
-    REQUIRE(space->contains(configuration));
+    const std::uint64_t index = random.below(space.valid_count());
+    const Configuration configuration = space.at(index);
+    REQUIRE(space.index_of(configuration) == index);
+    REQUIRE(space.contains(configuration));
   }
-  CHECK(space->at(space->valid_count()).empty());
-  CHECK(space->at(UINT64_MAX).empty());
-  CHECK_FALSE(space->index_of(Configuration{1, 2}).has_value());
+  CHECK(space.at(space.valid_count()).empty());
+  CHECK(space.at(UINT64_MAX).empty());
+  CHECK_FALSE(space.index_of(Configuration{1, 2}).has_value());
 }
 
 TEST_CASE("a cursor may start anywhere and walks on in order") {
-  const auto space = build_space(large_parameters(), large_constraints());
-  REQUIRE(space.ok());
+  const auto space = required(build_space(large_parameters(), large_constraints()));
   Random random(6);
   for (int round = 0; round < 50; ++round) {
-    std::uint64_t index = random.below(space->valid_count());
-    Space::Cursor cursor = space->cursor(index);
+    std::uint64_t index = random.below(space.valid_count());
+    Space::Cursor cursor = space.cursor(index);
     Configuration configuration;
-    for (int i = 0; i < 200 && index < space->valid_count(); ++i, ++index) {
+    for (int i = 0; i < 200 && index < space.valid_count(); ++i, ++index) {
       REQUIRE(cursor.next(configuration));
-      REQUIRE(configuration == space->at(index));
+      REQUIRE(configuration == space.at(index));
     }
   }
   Configuration configuration;
-  Space::Cursor last = space->cursor(space->valid_count() - 1);
+  Space::Cursor last = space.cursor(space.valid_count() - 1);
   CHECK(last.next(configuration));
   CHECK_FALSE(last.next(configuration));
   CHECK_FALSE(last.next(configuration));
-  CHECK_FALSE(space->cursor(space->valid_count()).next(configuration));
+  CHECK_FALSE(space.cursor(space.valid_count()).next(configuration));
 }
 
 namespace {
@@ -246,9 +242,8 @@ double chi_square_of_samples(const Space& sampled, const Space& numbered, int dr
   const std::size_t bins = static_cast<std::size_t>(numbered.valid_count());
   std::vector<int> count(bins, 0);
   for (int i = 0; i < draws; ++i) {
-    const auto index = numbered.index_of(sampled.sample(random));
-    REQUIRE(index.has_value());
-    ++count[static_cast<std::size_t>(*index)];
+    const auto index = required(numbered.index_of(sampled.sample(random)));
+    ++count[static_cast<std::size_t>(index)];
   }
   const double expected = static_cast<double>(draws) / static_cast<double>(bins);
   double sum = 0;
@@ -264,38 +259,34 @@ TEST_CASE("sampling is uniform over the valid configurations, with and without a
                                                    parameter("P1", {1, 2, 4, 8, 16, 32, 64}),
                                                    parameter("P2", {1, 2, 4, 8, 16, 32, 64})};
   const std::vector<DescribedExpression> constraints{"P1 * P2 <= P0", "P0 % P1 == 0"};
-  const auto space = build_space(parameters, constraints);
-  REQUIRE(space.ok());
-  REQUIRE(space->valid_count() == 39);  // 1 + 10 + 28 pairs
+  const auto space = required(build_space(parameters, constraints));
+  REQUIRE(space.valid_count() == 39);  // 1 + 10 + 28 pairs
   // 38 degrees of freedom: above 80.0 once in 10^4.
-  CHECK(chi_square_of_samples(*space, *space, 39000) < 80.0);
-  const auto fallback = build_space(parameters, constraints, {}, no_diagram());
-  REQUIRE(fallback.ok());
-  CHECK(chi_square_of_samples(*fallback, *space, 39000) < 80.0);
+  CHECK(chi_square_of_samples(space, space, 39000) < 80.0);
+  const auto fallback = required(build_space(parameters, constraints, {}, no_diagram()));
+  CHECK(chi_square_of_samples(fallback, space, 39000) < 80.0);
 }
 
 TEST_CASE("without a diagram what is not known is not invented") {
-  const auto space =
-      build_space(clblast_gemm_parameters(), clblast_gemm_constraints(), {}, no_diagram());
-  REQUIRE(space.ok());
-  CHECK_FALSE(space->indexed());
-  CHECK(space->valid_count() == 0);
-  CHECK(space->at(0).empty());
-  CHECK(space->count_valid(17956) == 17956);
-  CHECK_FALSE(space->count_valid(17955).has_value());
+  const auto space = required(
+      build_space(clblast_gemm_parameters(), clblast_gemm_constraints(), {}, no_diagram()));
+  CHECK_FALSE(space.indexed());
+  CHECK(space.valid_count() == 0);
+  CHECK(space.at(0).empty());
+  CHECK(space.count_valid(17956) == 17956);
+  CHECK_FALSE(space.count_valid(17955).has_value());
   Configuration configuration, first;
-  Space::Cursor cursor = space->cursor();
+  Space::Cursor cursor = space.cursor();
   REQUIRE(cursor.next(first));
-  CHECK(space->contains(first));
-  CHECK_FALSE(space->index_of(first).has_value());
-  const auto indexed = build_space(clblast_gemm_parameters(), clblast_gemm_constraints());
-  REQUIRE(indexed.ok());
-  CHECK(indexed->digest() == space->digest());  // the same space, stored differently
-  CHECK(indexed->key(first) == space->key(first));
-  CHECK(indexed->at(0) == first);
-  Space::Cursor tenth = space->cursor(10);
+  CHECK(space.contains(first));
+  CHECK_FALSE(space.index_of(first).has_value());
+  const auto indexed = required(build_space(clblast_gemm_parameters(), clblast_gemm_constraints()));
+  CHECK(indexed.digest() == space.digest());  // the same space, stored differently
+  CHECK(indexed.key(first) == space.key(first));
+  CHECK(indexed.at(0) == first);
+  Space::Cursor tenth = space.cursor(10);
   REQUIRE(tenth.next(configuration));
-  CHECK(configuration == indexed->at(10));
+  CHECK(configuration == indexed.at(10));
 }
 
 TEST_CASE("rejection gives way to searching where valid configurations are rare") {
@@ -306,10 +297,9 @@ TEST_CASE("rejection gives way to searching where valid configurations are rare"
   }
   std::vector<DescribedExpression> constraints;
   for (int i = 0; i < 10; ++i) constraints.emplace_back("P" + std::to_string(i) + " == 5");
-  const auto space = build_space(parameters, constraints, {}, no_diagram());
-  REQUIRE(space.ok());
+  const auto space = required(build_space(parameters, constraints, {}, no_diagram()));
   Random random(1);
-  const Configuration sample = space->sample(random);
+  const Configuration sample = space.sample(random);
   REQUIRE(sample.size() == 10);
   CHECK(sample == Configuration{5, 5, 5, 5, 5, 5, 5, 5, 5, 5});
 }
@@ -317,17 +307,16 @@ TEST_CASE("rejection gives way to searching where valid configurations are rare"
 TEST_CASE("a space without a valid configuration is empty everywhere") {
   const std::vector<DescribedParameter> parameters{parameter("A", {1, 2}), parameter("B", {1, 2})};
   for (const PackOptions& options : {PackOptions(), no_diagram()}) {
-    const auto space = build_space(parameters, {"A > 5"}, {}, options);
-    REQUIRE(space.ok());
-    CHECK(space->valid_count() == 0);
-    CHECK(space->count_valid(10) == 0);
-    CHECK(space->combinations() == 4);
+    const auto space = required(build_space(parameters, {"A > 5"}, {}, options));
+    CHECK(space.valid_count() == 0);
+    CHECK(space.count_valid(10) == 0);
+    CHECK(space.combinations() == 4);
     Random random(1);
-    CHECK(space->sample(random).empty());
-    CHECK(space->at(0).empty());
-    CHECK_FALSE(space->contains(Configuration{1, 1}));
+    CHECK(space.sample(random).empty());
+    CHECK(space.at(0).empty());
+    CHECK_FALSE(space.contains(Configuration{1, 1}));
     Configuration configuration;
-    CHECK_FALSE(space->cursor().next(configuration));
+    CHECK_FALSE(space.cursor().next(configuration));
   }
 }
 
@@ -336,16 +325,14 @@ TEST_CASE("products beyond 64 bits are said to be saturated, and have no diagram
   std::vector<std::int64_t> values;
   for (int i = 0; i < 16; ++i) values.push_back(i);
   for (int i = 0; i < 32; ++i) parameters.push_back(parameter("P" + std::to_string(i), values));
-  const auto space = build_space(parameters, {});
-  REQUIRE(space.ok());
-  CHECK(space->combinations_saturated());
-  CHECK(space->combinations() == UINT64_MAX);
-  CHECK_FALSE(space->indexed());
+  const auto space = required(build_space(parameters, {}));
+  CHECK(space.combinations_saturated());
+  CHECK(space.combinations() == UINT64_MAX);
+  CHECK_FALSE(space.indexed());
   Random random(3);
-  CHECK(space->contains(space->sample(random)));
-  const auto small = build_space({parameter("A", values)}, {});
-  REQUIRE(small.ok());
-  CHECK_FALSE(small->combinations_saturated());
+  CHECK(space.contains(space.sample(random)));
+  const auto small = required(build_space({parameter("A", values)}, {}));
+  CHECK_FALSE(small.combinations_saturated());
 }
 
 TEST_CASE("identical parts of the diagram are stored once") {
@@ -355,23 +342,21 @@ TEST_CASE("identical parts of the diagram are stored once") {
   CHECK(diagram.level_nodes.size() == 20);
   CHECK(diagram.edge_value.size() < 20 * 16 * 4);  // at most one node per pair of values and level
   // An unconstrained space is a chain of one node per level.
-  const auto chain = build_space(large_parameters(), {});
-  REQUIRE(chain.ok());
-  CHECK(chain->data().diagram.edge_value.size() == 80);
-  CHECK(chain->valid_count() == chain->combinations());
+  const auto chain = required(build_space(large_parameters(), {}));
+  CHECK(chain.data().diagram.edge_value.size() == 80);
+  CHECK(chain.valid_count() == chain.combinations());
 }
 
 TEST_CASE("parameters may have 65535 values in any order") {
   std::vector<std::int64_t> values;
   for (std::int64_t i = 0; i < 65535; ++i) values.push_back((i * 40503) % 65537 - 30000);
-  const auto space =
-      build_space({parameter("A", values), parameter("B", {0, 1})}, {"A % 2 == B", "A > 0"});
-  REQUIRE(space.ok());
+  const auto space = required(
+      build_space({parameter("A", values), parameter("B", {0, 1})}, {"A % 2 == B", "A > 0"}));
   std::uint64_t expected = 0;
   for (std::int64_t v : values) expected += v > 0;
-  CHECK(space->valid_count() == expected);
+  CHECK(space.valid_count() == expected);
   for (std::uint64_t i = 0; i < expected; i += 1000) {
-    REQUIRE(space->index_of(space->at(i)) == i);
+    REQUIRE(space.index_of(space.at(i)) == i);
   }
   values.push_back(1000000);
   CHECK_FALSE(build_space({parameter("A", values)}, {}).ok());
@@ -381,9 +366,8 @@ TEST_CASE("digests of spaces name what matters and nothing else") {
   const std::vector<DescribedParameter> parameters{parameter("A", {1, 2}), parameter("B", {3, 4})};
   const auto digest = [](const std::vector<DescribedParameter>& p,
                          const std::vector<DescribedExpression>& c) {
-    const auto space = build_space(p, c);
-    REQUIRE(space.ok());
-    return space->digest();
+    const auto space = required(build_space(p, c));
+    return space.digest();
   };
   const std::uint64_t original = digest(parameters, {"A < B", "A != 7"});
   CHECK(original == digest(parameters, {"(A)<B", "A != 7"}));
@@ -393,10 +377,9 @@ TEST_CASE("digests of spaces name what matters and nothing else") {
   CHECK(original != digest({parameter("X", {1, 2}), parameter("B", {3, 4})}, {"X < B", "X != 7"}));
   CHECK(original ==
         digest({parameter("A", {1, 2}, ParameterKind::tile), parameters[1]}, {"A < B", "A != 7"}));
-  const auto gemm = build_space(clblast_gemm_parameters(), clblast_gemm_constraints());
-  REQUIRE(gemm.ok());
-  CHECK(gemm->digest() == 17844364327534888576ull);
-  CHECK(gemm->key(gemm->at(0)) == 14887873446528580559ull);
+  const auto gemm = required(build_space(clblast_gemm_parameters(), clblast_gemm_constraints()));
+  CHECK(gemm.digest() == 17844364327534888576ull);
+  CHECK(gemm.key(gemm.at(0)) == 14887873446528580559ull);
 }
 
 TEST_CASE("what cannot be a space is refused with a reason") {

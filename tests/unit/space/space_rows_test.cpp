@@ -5,6 +5,7 @@
 
 #include "models/core/random.hpp"
 #include "models/space/space.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -16,7 +17,6 @@ Result<Space> rows(const std::vector<std::int64_t>& values) {
   return Space::from_rows(kNames, {}, {}, values);
 }
 std::string refusal(const Result<Space>& space) {
-  REQUIRE_FALSE(space.ok());
   CHECK(space.code() == StatusCode::invalid_argument);
   return space.status().message();
 }
@@ -24,25 +24,24 @@ std::string refusal(const Result<Space>& space) {
 }  // namespace
 
 TEST_CASE("measured rows are a space in the order of the table") {
-  const auto space = rows({64, 2, 32, 1, 64, -1});
-  REQUIRE(space.ok());
-  CHECK(space->backing() == SpaceBacking::rows);
-  CHECK(space->indexed());
-  CHECK(space->valid_count() == 3);
-  CHECK(space->combinations() == 6);
-  CHECK(space->at(0) == Configuration{64, 2});
-  CHECK(space->at(2) == Configuration{64, -1});
-  CHECK(space->at(3).empty());
-  CHECK(space->index_of(Configuration{32, 1}) == 1);
-  CHECK_FALSE(space->index_of(Configuration{32, 2}).has_value());
-  CHECK_FALSE(space->contains(Configuration{33, 1}));
-  CHECK_FALSE(space->contains(Configuration{32}));
-  CHECK(space->parameter_values(1).size() == 3);
-  CHECK(space->parameter_values(1)[0] == -1);
-  CHECK(space->parameter_index("UNROLL") == 1);
-  CHECK_FALSE(space->parameter_index("NONE").has_value());
-  CHECK(space->constraints().empty());
-  Space::Cursor cursor = space->cursor(1);
+  const auto space = required(rows({64, 2, 32, 1, 64, -1}));
+  CHECK(space.backing() == SpaceBacking::rows);
+  CHECK(space.indexed());
+  CHECK(space.valid_count() == 3);
+  CHECK(space.combinations() == 6);
+  CHECK(space.at(0) == Configuration{64, 2});
+  CHECK(space.at(2) == Configuration{64, -1});
+  CHECK(space.at(3).empty());
+  CHECK(space.index_of(Configuration{32, 1}) == 1);
+  CHECK_FALSE(space.index_of(Configuration{32, 2}).has_value());
+  CHECK_FALSE(space.contains(Configuration{33, 1}));
+  CHECK_FALSE(space.contains(Configuration{32}));
+  CHECK(space.parameter_values(1).size() == 3);
+  CHECK(space.parameter_values(1)[0] == -1);
+  CHECK(space.parameter_index("UNROLL") == 1);
+  CHECK_FALSE(space.parameter_index("NONE").has_value());
+  CHECK(space.constraints().empty());
+  Space::Cursor cursor = space.cursor(1);
   Configuration configuration;
   REQUIRE(cursor.next(configuration));
   CHECK(configuration == Configuration{32, 1});
@@ -55,13 +54,12 @@ TEST_CASE("given value lists and kinds are kept, also values that no row has") {
   const std::vector<ParameterKind> kinds{ParameterKind::work_group, ParameterKind::unrolling};
   const std::vector<std::vector<std::int64_t>> values{{128, 64}, {1, 2, 4}};
   const std::vector<std::int64_t> table{64, 4};
-  const auto space = Space::from_rows(kNames, kinds, values, table);
-  REQUIRE(space.ok());
-  CHECK(space->parameter_kind(1) == ParameterKind::unrolling);
-  CHECK(space->parameter_values(0)[0] == 128);
-  CHECK(space->combinations() == 6);
-  CHECK(space->value_position(1, 4) == 2);
-  CHECK_FALSE(space->value_position(1, 3).has_value());
+  const auto space = required(Space::from_rows(kNames, kinds, values, table));
+  CHECK(space.parameter_kind(1) == ParameterKind::unrolling);
+  CHECK(space.parameter_values(0)[0] == 128);
+  CHECK(space.combinations() == 6);
+  CHECK(space.value_position(1, 4) == 2);
+  CHECK_FALSE(space.value_position(1, 3).has_value());
   const std::vector<std::int64_t> other{64, 8};
   CHECK(refusal(Space::from_rows(kNames, kinds, values, other)).find("row 0: a value") == 0);
 }
@@ -86,13 +84,12 @@ TEST_CASE("a large table finds each of its rows") {
     table.push_back(i % 173);
     table.push_back(i / 173 * 3 - 100);
   }
-  const auto space = rows(table);
-  REQUIRE(space.ok());
-  for (std::uint64_t i = 0; i < space->valid_count(); ++i) {
-    REQUIRE(space->index_of(space->at(i)) == i);
+  const auto space = required(rows(table));
+  for (std::uint64_t i = 0; i < space.valid_count(); ++i) {
+    REQUIRE(space.index_of(space.at(i)) == i);
   }
   Random random(1);
-  for (int i = 0; i < 100; ++i) CHECK(space->contains(space->sample(random)));
+  for (int i = 0; i < 100; ++i) CHECK(space.contains(space.sample(random)));
 }
 
 TEST_CASE("the digest of a table depends on its rows and their order, keys do not") {
