@@ -11,6 +11,7 @@
 #include "agent/journal/summary.hpp"
 #include "tests/unit/journal/small_journal.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::journal {
 namespace {
@@ -62,12 +63,10 @@ TEST_CASE("a state folder that is deleted in use is made again with all that was
     CHECK(journal->storage_status().ok());
     CHECK(journal->storage_status().ok());
     CHECK(journal->damage().code() == StatusCode::not_found);
-    const auto bytes = read_file(folder + "/" + kJournalName, 1 << 20);
-    REQUIRE(bytes.ok());
-    const auto kept = read_journal(*bytes);
-    REQUIRE(kept.ok());
-    CHECK(kept->state.dangers().is_quarantined(trial_of(1).key()));
-    CHECK(kept->state.dangers().open_trials().size() == 1);
+    const auto bytes = required(read_file(folder + "/" + kJournalName, 1 << 20));
+    const auto kept = required(read_journal(bytes));
+    CHECK(kept.state.dangers().is_quarantined(trial_of(1).key()));
+    CHECK(kept.state.dangers().open_trials().size() == 1);
     // The lock has moved with it.
     CHECK(open_in(folder)->storage_status().code() == StatusCode::busy);
   }

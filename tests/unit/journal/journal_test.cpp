@@ -12,6 +12,7 @@
 #include "tests/unit/journal/sample_values.hpp"
 #include "tests/unit/journal/small_journal.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::journal {
 namespace {
@@ -256,23 +257,21 @@ void make_golden(Journal& journal) {
 }
 
 TEST_CASE("version 1 is read as ever, and what is written only adds fields to it") {
-  const auto golden = read_file(IDLETUNE_TEST_DATA_FOLDER "/journal_v1/journal", 1 << 20);
-  REQUIRE_MESSAGE(golden.ok(), golden.status().to_string());
+  const auto golden = required(read_file(IDLETUNE_TEST_DATA_FOLDER "/journal_v1/journal", 1 << 20));
 
-  const auto summary = read_journal(*golden);
-  REQUIRE(summary.ok());
-  CHECK(summary->header.version == 1);
-  CHECK(summary->header.generation == 1);
-  CHECK(summary->dropped_bytes() == 0);
-  CHECK(summary->unknown_records + summary->malformed_records == 0);
+  const auto summary = required(read_journal(golden));
+  CHECK(summary.header.version == 1);
+  CHECK(summary.header.generation == 1);
+  CHECK(summary.dropped_bytes() == 0);
+  CHECK(summary.unknown_records + summary.malformed_records == 0);
   for (RecordType type : {RecordType::session, RecordType::clean_shutdown, RecordType::intent,
                           RecordType::parked, RecordType::closed, RecordType::quarantine,
                           RecordType::suspect, RecordType::measurement, RecordType::adoption,
                           RecordType::demotion, RecordType::ledger, RecordType::shape_statistics}) {
     CAPTURE(record_type_name(static_cast<std::uint8_t>(type)));
-    CHECK(summary->records_by_type[static_cast<std::size_t>(type)] > 0);
+    CHECK(summary.records_by_type[static_cast<std::size_t>(type)] > 0);
   }
-  const State& state = summary->state;
+  const State& state = summary.state;
   CHECK(state.session().number == 2);
   CHECK(state.dangers().is_suspect(trial_of(10).key()));
   CHECK(state.measurement(test::sample_trial().key())->median == nanoseconds(123456789));
@@ -296,7 +295,7 @@ TEST_CASE("version 1 is read as ever, and what is written only adds fields to it
           }).ok());
     return records;
   };
-  const auto old = records_of(*golden);
+  const auto old = records_of(golden);
   const auto today = records_of(disk->files().at(kJournalName));
   REQUIRE(today.size() == old.size());
   for (std::size_t i = 0; i < old.size(); ++i) {

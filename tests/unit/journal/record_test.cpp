@@ -4,6 +4,7 @@
 
 #include "agent/journal/record.hpp"
 #include "agent/journal/summary.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::journal {
 namespace {
@@ -54,9 +55,8 @@ TEST_CASE("the header's bytes are as documented") {
                          0,    0,   8,   7,   6,   5,   4,   3,    2, 1};
   REQUIRE(file.size() == kFileHeaderBytes);
   CHECK(Payload(file.begin(), file.begin() + 20) == expected);
-  const auto header = read_file_header(file);
-  REQUIRE(header.ok());
-  CHECK(header->generation == 0x0102030405060708ull);
+  const auto header = required(read_file_header(file));
+  CHECK(header.generation == 0x0102030405060708ull);
 }
 
 TEST_CASE("a file cut anywhere keeps the records before the cut") {
@@ -89,11 +89,10 @@ TEST_CASE("any changed bit ends the log before its record") {
 TEST_CASE("a zero-filled tail is dropped and the rest is kept") {
   Payload file = three_records();
   file.resize(file.size() + 4096, 0);
-  const auto summary = read_journal(file);
-  REQUIRE(summary.ok());
-  CHECK(summary->records == 3);
-  CHECK(summary->valid_bytes == 56);
-  CHECK(summary->dropped_bytes() == 4096);
+  const auto summary = required(read_journal(file));
+  CHECK(summary.records == 3);
+  CHECK(summary.valid_bytes == 56);
+  CHECK(summary.dropped_bytes() == 4096);
 }
 
 TEST_CASE("a record of another generation or from another place is not taken") {

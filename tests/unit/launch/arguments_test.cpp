@@ -9,6 +9,7 @@
 #include "agent/launch/kernel_state.hpp"
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/trial/fake_device.hpp"
 
 using namespace idletune;
@@ -99,13 +100,9 @@ class Recorder final : public idletune::Device {
 struct Camera {
   explicit Camera(std::uint64_t buffer_bytes = 1 << 20, std::size_t max_shapes = 8)
       : device(buffer_bytes) {
-    auto bytes = pack(camera_description());
-    REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-    auto package = KernelPackage::open(std::move(*bytes), "camera");
-    REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-    auto made = KernelState::create(device, *package, max_shapes);
-    REQUIRE_MESSAGE(made.ok(), made.status().to_string());
-    kernel = std::move(*made);
+    auto package = required(KernelPackage::open(required(pack(camera_description())), "camera"));
+    auto made = required(KernelState::create(device, package, max_shapes));
+    kernel = std::move(made);
   }
   Status launch(const Shape& shape, const std::vector<Argument>& arguments) {
     return kernel->launch({}, shape, Span<const Argument>(arguments));
@@ -187,13 +184,11 @@ TEST_CASE("a configuration that needs more than the application has gives way to
   Camera camera(40);
   void* b = camera.buffer;
   REQUIRE(camera.launch({10}, {b, b, 1.0f, 1}).ok());
-  auto slot = camera.kernel->slot_for(detail::TunerLock::held(), {10});
-  REQUIRE(slot.ok());
-  auto larger = camera.kernel->build(**slot, {64}, Selection::tuned);
-  REQUIRE_MESSAGE(larger.ok(), larger.status().to_string());
-  (*slot)->current = larger->get();
+  auto slot = required(camera.kernel->slot_for(detail::TunerLock::held(), {10}));
+  auto larger = required(camera.kernel->build(*slot, {64}, Selection::tuned));
+  slot->current = larger.get();
   CHECK(camera.launch({10}, {b, b, 1.0f, 1}).ok());
-  CHECK((*larger)->refused);
+  CHECK(larger->refused);
   CHECK(camera.device.launched[5].local_bytes() == 32);
 }
 
@@ -204,11 +199,9 @@ TEST_CASE("local memory is what the configuration that runs needs") {
   REQUIRE(camera.device.launched.size() == 6);
   CHECK(camera.device.launched[5].kind() == Argument::Kind::local);
   CHECK(camera.device.launched[5].local_bytes() == 32);
-  auto slot = camera.kernel->slot_for(detail::TunerLock::held(), {10});
-  REQUIRE(slot.ok());
-  auto wide = camera.kernel->build(**slot, {64}, Selection::tuned);
-  REQUIRE(wide.ok());
-  (*slot)->current = wide->get();
+  auto slot = required(camera.kernel->slot_for(detail::TunerLock::held(), {10}));
+  auto wide = required(camera.kernel->build(*slot, {64}, Selection::tuned));
+  slot->current = wide.get();
   REQUIRE(camera.launch({10}, {b, b, 1.0f, 1}).ok());
   CHECK(camera.device.launched[5].local_bytes() == 128);
   CHECK(camera.kernel->package().plan({10}, {64})->first().local_memory_bytes == 228);

@@ -12,6 +12,7 @@
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
 #include "tests/unit/launch/launch_only_device.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using idletune::detail::ClassVariant;
@@ -38,9 +39,7 @@ std::shared_ptr<const KernelPackage> row_package() {
   n.name = "n", n.kind = ArgumentKind::dimension, n.type = ScalarType::i32, n.size = "N";
   y.name = "y", y.size = "N * M";
   d.arguments = {n, y};
-  auto bytes = pack(d);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
-  return *KernelPackage::open(*bytes, "rows");
+  return *KernelPackage::open(required(pack(d)), "rows");
 }
 
 // Knows what ran last, and what is compiled.
@@ -77,15 +76,13 @@ class Rows final : public LaunchOnlyDevice {
 
 struct RowApplication {
   explicit RowApplication(std::size_t max_shapes = 2) {
-    auto made = KernelState::create(device, package, max_shapes);
-    REQUIRE_MESSAGE(made.ok(), made.status().to_string());
-    kernel = std::move(*made);
+    auto made = required(KernelState::create(device, package, max_shapes));
+    kernel = std::move(made);
   }
   // As the tuner would have it, adopted at the first shape and checked at all of them.
   void adopt(const std::vector<Shape>& shapes, bool kept = true) {
-    auto variant = kernel->build(slot(shapes.front()), kTuned, Selection::tuned);
-    REQUIRE(variant.ok());
-    programs = (*variant)->programs;
+    auto variant = required(kernel->build(slot(shapes.front()), kTuned, Selection::tuned));
+    programs = variant->programs;
     offer(shapes, kept);
   }
   void offer(const std::vector<Shape>& shapes, bool kept = true) {
@@ -98,10 +95,9 @@ struct RowApplication {
     kernel->classes().offer({offered});
   }
   detail::ShapeSlot& slot(const Shape& shape) {
-    auto found = kernel->slot_for(detail::TunerLock::held(), shape);
-    REQUIRE(found.ok());
-    REQUIRE(*found);
-    return **found;
+    auto found = required(kernel->slot_for(detail::TunerLock::held(), shape));
+    REQUIRE(found);
+    return *found;
   }
   // How many of so many launches ran what was offered.
   int launches(const Shape& shape, int count) {
@@ -240,10 +236,9 @@ TEST_CASE("Racers run as often as is granted, and are counted") {
   RowApplication application(1);
   application.device.profiling = true;
   detail::ShapeSlot& slot = application.slot({1001, 8});
-  const auto variant = application.kernel->build(slot, kTuned, Selection::tuned);
-  REQUIRE(variant.ok());
+  const auto variant = required(application.kernel->build(slot, kTuned, Selection::tuned));
   CHECK_FALSE(application.launch({1, 8}));  // without a slot
-  slot.racers[0].store(variant->get());
+  slot.racers[0].store(variant.get());
   slot.race_turns.store(detail::LaunchTurns::pack(3, 1));
   const auto timed_launches = [&] {
     int of_racer = 0;
@@ -254,10 +249,10 @@ TEST_CASE("Racers run as often as is granted, and are counted") {
     return of_racer;
   };
   CHECK(timed_launches() == 6);
-  CHECK((*variant)->trial_launches == 6);
+  CHECK(variant->trial_launches == 6);
   slot.grant(100);
   CHECK(timed_launches() == 10);
-  CHECK((*variant)->trial_launches == 16);
+  CHECK(variant->trial_launches == 16);
   // Nobody takes their times: no more of them come.
   CHECK(application.launches({1001, 8}, 30) == 2);
   CHECK(slot.of_class.trial_launches == 0);

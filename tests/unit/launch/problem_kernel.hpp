@@ -4,10 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <memory>
-#include <utility>
 
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::test {
 
@@ -35,11 +35,7 @@ inline KernelDescription problem_description() {
 }
 
 inline std::shared_ptr<const KernelPackage> opened(const KernelDescription& description) {
-  auto bytes = pack(description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
-  auto package = KernelPackage::open(std::move(*bytes), "test");
-  REQUIRE_MESSAGE(package.ok(), package.status().message());
-  return *package;
+  return required(KernelPackage::open(required(pack(description)), "test"));
 }
 
 inline std::shared_ptr<const KernelPackage> problem_package() {

@@ -8,6 +8,7 @@
 
 #include "agent/launch/kernel_state.hpp"
 #include "tests/unit/launch/queues.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/trial/setup_kernel.hpp"
 
 using namespace idletune;
@@ -21,15 +22,13 @@ namespace {
 
 struct SetupApplication {
   explicit SetupApplication(std::uint64_t scratch_limit_bytes = 1 << 20) {
-    auto made = KernelState::create(device, fake::setup_package(), 8, scratch_limit_bytes);
-    REQUIRE_MESSAGE(made.ok(), made.status().to_string());
-    kernel = std::move(*made);
-    auto found = kernel->slot_for(detail::TunerLock::held(), {100});
-    REQUIRE(found.ok());
-    slot = &**found;
-    auto built = kernel->build(*slot, {0, 16, 1}, Selection::tuned);
-    REQUIRE_MESSAGE(built.ok(), built.status().to_string());
-    variant = std::move(*built);
+    auto made =
+        required(KernelState::create(device, fake::setup_package(), 8, scratch_limit_bytes));
+    kernel = std::move(made);
+    auto found = required(kernel->slot_for(detail::TunerLock::held(), {100}));
+    slot = &*found;
+    auto built = required(kernel->build(*slot, {0, 16, 1}, Selection::tuned));
+    variant = std::move(built);
     slot->current.store(variant.get());
   }
   ~SetupApplication() { slot->current.store(&slot->fallback); }
@@ -200,15 +199,13 @@ TEST_CASE("a default with a setup makes it without being asked") {
   Queues device;
   KernelDescription description = fake::setup_description();
   description.parameters[2].default_value = 1;
-  auto package = KernelPackage::open(*pack(description), "test");
-  REQUIRE(package.ok());
-  auto kernel = KernelState::create(device, *package, 8);
-  REQUIRE(kernel.ok());
+  auto package = required(KernelPackage::open(*pack(description), "test"));
+  auto kernel = required(KernelState::create(device, package, 8));
   int memory[3] = {};
   for (int i = 0; i < 3; ++i) {
     const Argument given[] = {static_cast<void*>(&memory[0]), static_cast<void*>(&memory[1]),
                               static_cast<void*>(&memory[2])};
-    REQUIRE((*kernel)->launch({}, {100}, given).ok());
+    REQUIRE(kernel->launch({}, {100}, given).ok());
   }
   CHECK(device.names() == "convert scale scale scale ");
 }
@@ -217,15 +214,13 @@ TEST_CASE("a default whose setup was not enqueued makes it at the next launch") 
   Queues device;
   KernelDescription description = fake::setup_description();
   description.parameters[2].default_value = 1;
-  auto package = KernelPackage::open(*pack(description), "test");
-  REQUIRE(package.ok());
-  auto kernel = KernelState::create(device, *package, 8);
-  REQUIRE(kernel.ok());
+  auto package = required(KernelPackage::open(*pack(description), "test"));
+  auto kernel = required(KernelState::create(device, package, 8));
   int memory[4] = {};
   const auto launch = [&](int weights, const LaunchOptions& options) {
     const Argument given[] = {static_cast<void*>(&memory[weights]), static_cast<void*>(&memory[2]),
                               static_cast<void*>(&memory[3])};
-    return (*kernel)->launch(options, {100}, given);
+    return kernel->launch(options, {100}, given);
   };
   REQUIRE(launch(0, {}).ok());
   LaunchOptions on_second;
@@ -238,12 +233,10 @@ TEST_CASE("a default whose setup was not enqueued makes it at the next launch") 
 
 TEST_CASE("memory that is prepared counts towards the limit of scratch") {
   Queues device;
-  auto kernel = KernelState::create(device, fake::setup_package(), 8, 399);
-  REQUIRE(kernel.ok());
-  auto slot = (*kernel)->slot_for(detail::TunerLock::held(), {100});
-  REQUIRE(slot.ok());
-  CHECK((*kernel)->build(**slot, {0, 16, 1}, Selection::tuned).code() == StatusCode::out_of_memory);
-  CHECK((*kernel)->build(**slot, {0, 16, 0}, Selection::tuned).ok());
+  auto kernel = required(KernelState::create(device, fake::setup_package(), 8, 399));
+  auto slot = required(kernel->slot_for(detail::TunerLock::held(), {100}));
+  CHECK(kernel->build(*slot, {0, 16, 1}, Selection::tuned).code() == StatusCode::out_of_memory);
+  CHECK(kernel->build(*slot, {0, 16, 0}, Selection::tuned).ok());
 }
 
 TEST_CASE("several threads make one setup, and all launches come after it") {

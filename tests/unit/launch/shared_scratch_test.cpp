@@ -7,6 +7,7 @@
 
 #include "agent/launch/kernel_state.hpp"
 #include "tests/unit/launch/queues.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/trial/steps_kernel.hpp"
 
 using namespace idletune;
@@ -25,23 +26,21 @@ constexpr std::uint64_t kPlenty = 1 << 20;
 // shapes of that class: two groups or more and a rest.
 struct SharingApplication {
   explicit SharingApplication(std::size_t max_shapes, std::uint64_t limit_bytes = kPlenty) {
-    auto made = KernelState::create(device, package, max_shapes, limit_bytes);
-    REQUIRE_MESSAGE(made.ok(), made.status().to_string());
-    kernel = std::move(*made);
+    auto made = required(KernelState::create(device, package, max_shapes, limit_bytes));
+    kernel = std::move(made);
     REQUIRE(launch(100).ok());
     (void)device.take();
   }
   void adopt() {
-    auto variant = kernel->build(slot_of(100), kWide, Selection::tuned);
-    REQUIRE(variant.ok());
+    auto variant = required(kernel->build(slot_of(100), kWide, Selection::tuned));
     const std::uint64_t key = package->class_key({100}, kWide);
     ClassVariant offered;
-    offered.programs = (*variant)->programs;
+    offered.programs = variant->programs;
     offered.configuration = kWide;
     offered.adopted_at = {100};
     offered.classes = {key};
     offered.elsewhere = ClassVariant::better;
-    kernel->classes().expect_scratch(*(*variant)->scratch);
+    kernel->classes().expect_scratch(*variant->scratch);
     kernel->classes().offer({offered});
     device.allocated = 0;
   }

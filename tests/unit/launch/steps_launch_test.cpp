@@ -8,6 +8,7 @@
 
 #include "agent/launch/kernel_state.hpp"
 #include "tests/unit/launch/queues.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/trial/steps_kernel.hpp"
 
 using namespace idletune;
@@ -21,9 +22,9 @@ namespace {
 
 struct StepsApplication {
   explicit StepsApplication(std::uint64_t scratch_limit_bytes = 1 << 20) {
-    auto made = KernelState::create(device, fake::steps_package(), 8, scratch_limit_bytes);
-    REQUIRE_MESSAGE(made.ok(), made.status().to_string());
-    kernel = std::move(*made);
+    auto made =
+        required(KernelState::create(device, fake::steps_package(), 8, scratch_limit_bytes));
+    kernel = std::move(made);
   }
   Status launch(const LaunchOptions& options = {}, const Shape& shape = {100}) {
     const Argument arguments[] = {x, y};
@@ -131,32 +132,29 @@ TEST_CASE("steps of launches from several threads are never mixed") {
 
 TEST_CASE("a step that fails in the middle is told, and nothing else runs in its place") {
   StepsApplication application;
-  auto slot = application.kernel->slot_for(detail::TunerLock::held(), {100});
-  REQUIRE(slot.ok());
-  auto variant = application.kernel->build(**slot, {0, 16}, Selection::tuned);
-  REQUIRE(variant.ok());
-  (*slot)->current.store(variant->get());
+  auto slot = required(application.kernel->slot_for(detail::TunerLock::held(), {100}));
+  auto variant = required(application.kernel->build(*slot, {0, 16}, Selection::tuned));
+  slot->current.store(variant.get());
   application.device.failing = "increment";
   CHECK(application.launch().code() == StatusCode::device_error);
   CHECK(application.device.names() == "square ");
-  CHECK((*variant)->refused);  // the tuner will demote it
+  CHECK(variant->refused);  // the tuner will demote it
   // Where nothing was enqueued yet, the default runs in its place. It fails alike here, which is no
   // fault of the variant.
-  (*variant)->refused = false;
+  variant->refused = false;
   application.device.failing = "square";
   CHECK(application.launch().code() == StatusCode::device_error);
-  CHECK_FALSE((*variant)->refused);
-  (*slot)->current.store(&(*slot)->fallback);
+  CHECK_FALSE(variant->refused);
+  slot->current.store(&slot->fallback);
 }
 
 TEST_CASE("a sampled launch is profiled step by step, and no profile is lost") {
   StepsApplication application;
   REQUIRE(application.launch().ok());
   for (const auto& entry : application.device.take()) CHECK(entry.profiled);
-  auto slot = application.kernel->slot_for(detail::TunerLock::held(), {100});
-  REQUIRE(slot.ok());
+  auto slot = required(application.kernel->slot_for(detail::TunerLock::held(), {100}));
   int profiles = 0;
-  (*slot)->tickets.take([&](const detail::WatchTicket& ticket) {
+  slot->tickets.take([&](const detail::WatchTicket& ticket) {
     for (void* profile : ticket.profiles) profiles += profile != nullptr;
     return false;
   });

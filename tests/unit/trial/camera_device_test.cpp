@@ -21,6 +21,7 @@
 #include "models/package/kernel_package.hpp"
 #include "platform/opencl/loader.hpp"
 #include "tests/paths.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -29,18 +30,10 @@ namespace {
 constexpr std::int64_t kPixels = 1001;  // odd: buffers end amid a word
 
 std::vector<std::uint8_t> camera_bytes() {
-  auto description = read_kernel_xml(IDLETUNE_TEST_DATA_FOLDER "/kernels/camera.xml");
-  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
-  auto bytes = pack(*description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  return *bytes;
+  return required(pack(required(read_kernel_xml(IDLETUNE_TEST_DATA_FOLDER "/kernels/camera.xml"))));
 }
 
-std::unique_ptr<Device> open_first_device() {
-  auto device = opencl::open(0);
-  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
-  return std::move(*device);
-}
+std::unique_ptr<Device> open_first_device() { return required(opencl::open(0)); }
 
 TrialRequest check_of(const Configuration& configuration, std::uint32_t seed) {
   TrialRequest request;
@@ -59,13 +52,11 @@ struct Camera {
     options.model = kNoModel;
     options.mode = Mode::off;
     agent = std::make_unique<Agent>(std::move(Agent::open(options).value()));
-    auto loaded = agent->kernel(*device, camera_bytes());
-    REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
-    kernel = std::make_unique<TunedKernel>(*loaded);
+    auto loaded = required(agent->kernel(*device, camera_bytes()));
+    kernel = std::make_unique<TunedKernel>(loaded);
     for (const std::size_t size : {1, 2, 2, 1}) {
-      auto buffer = device->allocate(kPixels * size);
-      REQUIRE(buffer.ok());
-      buffers.push_back(std::move(*buffer));
+      auto buffer = required(device->allocate(kPixels * size));
+      buffers.push_back(std::move(buffer));
     }
   }
   std::vector<Argument> arguments() const {
@@ -96,9 +87,8 @@ struct Camera {
 class Image {
  public:
   explicit Image(Device& device) {
-    auto api = opencl::load("");
-    REQUIRE(api.ok());
-    library_ = dlopen((*api)->path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    auto api = required(opencl::load(""));
+    library_ = dlopen(api->path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library_ == nullptr) library_ = dlopen(nullptr, RTLD_NOW);
     const auto create =
         reinterpret_cast<decltype(&clCreateImage)>(dlsym(library_, "clCreateImage"));
@@ -111,7 +101,7 @@ class Image {
     image = create(static_cast<cl_context>(opencl::handles(device).context), CL_MEM_READ_WRITE,
                    &format, &description, nullptr, &error);
     REQUIRE(error == CL_SUCCESS);
-    api_ = *api;
+    api_ = api;
   }
   ~Image() { api_->ReleaseMemObject(image); }
   cl_mem image = nullptr;
@@ -125,9 +115,8 @@ class Image {
 
 TEST_CASE("bytes, shorts and halves are tried like floats") {
   auto device = open_first_device();
-  auto package = KernelPackage::open(camera_bytes(), "camera");
-  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-  TrialExecutor executor(*device, *package);
+  auto package = required(KernelPackage::open(camera_bytes(), "camera"));
+  TrialExecutor executor(*device, package);
   for (const std::uint32_t seed : {1u, 2u}) {
     const TrialOutcome right = executor.run(check_of({64, 0}, seed));
     CHECK_MESSAGE(right.status == TrialStatus::correct, right.message);
@@ -144,9 +133,8 @@ TEST_CASE("an application launches with bytes, and the results are right") {
   REQUIRE(camera.device->write(*camera.buffers[0], 0, pixels).ok());
   const Status launched = camera.launch(camera.arguments());
   REQUIRE_MESSAGE(launched.ok(), launched.to_string());
-  auto api = opencl::load("");
-  REQUIRE(api.ok());
-  (*api)->Finish(static_cast<cl_command_queue>(opencl::handles(*camera.device).queue));
+  auto api = required(opencl::load(""));
+  api->Finish(static_cast<cl_command_queue>(opencl::handles(*camera.device).queue));
   std::vector<std::uint8_t> out(kPixels);
   REQUIRE(camera.device->read(*camera.buffers[3], 0, out).ok());
   std::vector<std::uint8_t> halves(2 * kPixels);
@@ -164,18 +152,16 @@ TEST_CASE("an application launches with bytes, and the results are right") {
 
 TEST_CASE("what is no buffer, or too small a one, never reaches the driver") {
   Camera camera;
-  auto small = camera.device->allocate(2 * kPixels - 2);
-  REQUIRE(small.ok());
-  CHECK(camera.refusal_of(1, (*small)->argument()) ==
+  auto small = required(camera.device->allocate(2 * kPixels - 2));
+  CHECK(camera.refusal_of(1, small->argument()) ==
         "kernel 'camera', argument 'bright': got a buffer of 2000 bytes, expected at least 2002");
   std::vector<float> shared(4096);
   CHECK(camera.refusal_of(0, shared.data()).find("expected a cl_mem") != std::string::npos);
   void* untyped = shared.data();
   CHECK(camera.refusal_of(0, untyped).find("expected a cl_mem") != std::string::npos);
   auto other = open_first_device();
-  auto foreign = other->allocate(kPixels);
-  REQUIRE(foreign.ok());
-  CHECK(camera.refusal_of(0, (*foreign)->argument()).find("another context") != std::string::npos);
+  auto foreign = required(other->allocate(kPixels));
+  CHECK(camera.refusal_of(0, foreign->argument()).find("another context") != std::string::npos);
   CHECK(camera.refusal_of(5, 60) == "kernel 'camera', argument 'offset': got i32, expected u8");
   const Image image(*camera.device);
   CHECK(camera.refusal_of(0, image.image).find("expected a buffer") != std::string::npos);

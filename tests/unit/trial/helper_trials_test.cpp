@@ -26,6 +26,7 @@
 #include "tests/unit/os/children.hpp"
 #include "tests/unit/os/jumping_clock.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
 using namespace idletune;
@@ -44,23 +45,18 @@ constexpr Nanoseconds kPatience = std::chrono::minutes(10);
 
 std::shared_ptr<const KernelPackage> broken_package() {
   static std::shared_ptr<const KernelPackage> package = [] {
-    auto description = read_kernel_xml(IDLETUNE_TEST_DATA_FOLDER "/kernels/broken.xml");
-    REQUIRE_MESSAGE(description.ok(), description.status().to_string());
-    auto bytes = pack(*description);
-    REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-    auto opened = KernelPackage::open(std::move(*bytes), "broken.itkernel");
-    REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
-    return *opened;
+    return required(KernelPackage::open(
+        required(pack(required(read_kernel_xml(IDLETUNE_TEST_DATA_FOLDER "/kernels/broken.xml")))),
+        "broken.itkernel"));
   }();
   return package;
 }
 
 DeviceInfo first_device() {
   static const DeviceInfo info = [] {
-    auto devices = opencl::list();
-    REQUIRE_MESSAGE(devices.ok(), devices.status().to_string());
-    REQUIRE_FALSE(devices->empty());
-    return (*devices)[0];
+    auto devices = required(opencl::list());
+    REQUIRE_FALSE(devices.empty());
+    return devices[0];
   }();
   return info;
 }
@@ -312,17 +308,16 @@ TEST_CASE("what was stopped together with its helper does not take that for hung
   ProcessOptions probe;
   probe.program = "/proc/self/exe";
   probe.arguments = {"--no-skip", "--test-case=frozen probe"};
-  auto child = ChildProcess::start(probe);
-  REQUIRE(child.ok());
+  auto child = required(ChildProcess::start(probe));
   std::uint8_t running = 0;
-  REQUIRE((*child)->channel().receive(MutableBytes(&running, 1), kPatience).ok());
-  const std::set<pid_t> helper = test::children_of(std::to_string((*child)->pid()));
+  REQUIRE(child->channel().receive(MutableBytes(&running, 1), kPatience).ok());
+  const std::set<pid_t> helper = test::children_of(std::to_string(child->pid()));
   REQUIRE(helper.size() == 1);
-  for (const pid_t pid : {*helper.begin(), (*child)->pid()}) REQUIRE(::kill(pid, SIGSTOP) == 0);
+  for (const pid_t pid : {*helper.begin(), child->pid()}) REQUIRE(::kill(pid, SIGSTOP) == 0);
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  for (const pid_t pid : {(*child)->pid(), *helper.begin()}) REQUIRE(::kill(pid, SIGCONT) == 0);
-  REQUIRE((*child)->ended(kPatience));
-  CHECK_MESSAGE((*child)->exit_status().clean(), (*child)->exit_status().to_string());
+  for (const pid_t pid : {child->pid(), *helper.begin()}) REQUIRE(::kill(pid, SIGCONT) == 0);
+  REQUIRE(child->ended(kPatience));
+  CHECK_MESSAGE(child->exit_status().clean(), child->exit_status().to_string());
 }
 
 TEST_CASE("destruction ends a helper whose kernel never ends") {
@@ -419,9 +414,8 @@ TEST_CASE("two helpers work side by side") {
 TEST_CASE("the helper is found in the search path and missed with the places named") {
   const std::string helper = options().program;
   const std::string folder = helper.substr(0, helper.rfind('/'));
-  const Result<std::string> found = find_helper("/nonexistent::" + folder);
-  REQUIRE(found.ok());
-  CHECK(contains(*found, "/idletune-helper"));
+  const std::string found = required(find_helper("/nonexistent::" + folder));
+  CHECK(contains(found, "/idletune-helper"));
   const Result<std::string> missing = find_helper("/nonexistent");
   if (!missing.ok()) CHECK(contains(missing.status().message(), ", /nonexistent"));
 }
@@ -431,37 +425,33 @@ TEST_CASE("the helper leaves when it is spoken to in another version") {
   frame[1] = wire::kVersion - 1;
   ProcessOptions helper;
   helper.program = options().program;
-  auto child = ChildProcess::start(helper);
-  REQUIRE(child.ok());
-  REQUIRE((*child)->channel().send(frame, kPatience).ok());
-  REQUIRE((*child)->ended(kPatience));
-  CHECK((*child)->exit_status().to_string() == "exited with 112");
+  auto child = required(ChildProcess::start(helper));
+  REQUIRE(child->channel().send(frame, kPatience).ok());
+  REQUIRE(child->ended(kPatience));
+  CHECK(child->exit_status().to_string() == "exited with 112");
 }
 
 TEST_CASE("the helper does nothing when started by hand") {
   ProcessOptions by_hand;
   by_hand.program = "/bin/sh";
   by_hand.arguments = {"-c", "exec \"$0\" 3>&-", options().program};
-  auto child = ChildProcess::start(by_hand);
-  REQUIRE(child.ok());
-  REQUIRE((*child)->ended(kPatience));
-  CHECK((*child)->exit_status().to_string() == "exited with 113");
+  auto child = required(ChildProcess::start(by_hand));
+  REQUIRE(child->ended(kPatience));
+  CHECK(child->exit_status().to_string() == "exited with 113");
 }
 
 // --- in this process ---
 
 // Not a test: what the next one starts as a process of its own.
 TEST_CASE("in-process probe" * doctest::skip()) {
-  auto device = opencl::open_matching(first_device());
-  REQUIRE(device.ok());
+  auto device = required(opencl::open_matching(first_device()));
   auto trials =
-      InProcessTrials::create(std::make_unique<TrialExecutor>(**device, broken_package()));
-  REQUIRE(trials.ok());
-  CHECK_FALSE((*trials)->isolated());
-  check_that_a_right_one_passes(**trials);
+      required(InProcessTrials::create(std::make_unique<TrialExecutor>(*device, broken_package())));
+  CHECK_FALSE(trials->isolated());
+  check_that_a_right_one_passes(*trials);
   TrialRequest fatal = request(TrialStage::check, kTooMuchLocalMemory);
   fatal.ignore_device_limits = true;
-  (void)run(**trials, fatal);
+  (void)run(*trials, fatal);
 }
 
 TEST_CASE("in this process the same configuration takes the process with it" *
@@ -472,24 +462,21 @@ TEST_CASE("in this process the same configuration takes the process with it" *
   ProcessOptions probe;
   probe.program = "/proc/self/exe";
   probe.arguments = {"--no-skip", "--test-case=in-process probe"};
-  auto child = ChildProcess::start(probe);
-  REQUIRE(child.ok());
-  REQUIRE((*child)->ended(kPatience));
-  const ExitStatus& exit = (*child)->exit_status();
+  auto child = required(ChildProcess::start(probe));
+  REQUIRE(child->ended(kPatience));
+  const ExitStatus& exit = child->exit_status();
   CHECK_MESSAGE(exit.kind == ExitStatus::Kind::signaled, exit.to_string());
   CHECK_MESSAGE(exit.value == SIGABRT, exit.to_string());
 }
 
 TEST_CASE("in this process a right variant passes and every wrong one is refused") {
-  auto device = opencl::open_matching(first_device());
-  REQUIRE(device.ok());
+  auto device = required(opencl::open_matching(first_device()));
   auto trials =
-      InProcessTrials::create(std::make_unique<TrialExecutor>(**device, broken_package()));
-  REQUIRE(trials.ok());
-  check_that_a_right_one_passes(**trials);
+      required(InProcessTrials::create(std::make_unique<TrialExecutor>(*device, broken_package())));
+  check_that_a_right_one_passes(*trials);
   for (const std::int64_t bug : {1, 2, 3, 4, 5, 6, 9}) {
     CAPTURE(bug);
-    const TrialOutcome outcome = run(**trials, request(TrialStage::check, bug));
+    const TrialOutcome outcome = run(*trials, request(TrialStage::check, bug));
     CHECK_MESSAGE(outcome.status == TrialStatus::correctness, outcome.message);
   }
 }

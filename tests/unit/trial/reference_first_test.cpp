@@ -17,6 +17,7 @@
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/children.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -31,15 +32,13 @@ class WatchedHelpers {
   explicit WatchedHelpers(const char* reference = "") {
     ::setenv("IDLETUNE_TEST_ASKED", asked_.file("asked").c_str(), 1);
     set_reference(reference);
-    const auto folder = self_executable_folder();
-    REQUIRE(folder.ok());
+    const auto folder = required(self_executable_folder());
     HelperTrialsOptions options;
-    options.program = *folder + "/replaying-helper";
+    options.program = folder + "/replaying-helper";
     DeviceInfo device;
     device.platform = "test";
-    auto package = KernelPackage::open(test::played_package(), "play.itkernel");
-    REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-    trials_ = std::make_unique<HelperTrials>(device, *package, options);
+    auto package = required(KernelPackage::open(test::played_package(), "play.itkernel"));
+    trials_ = std::make_unique<HelperTrials>(device, package, options);
   }
   ~WatchedHelpers() {
     trials_.reset();

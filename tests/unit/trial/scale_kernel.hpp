@@ -5,10 +5,10 @@
 
 #include <limits>
 #include <memory>
-#include <utility>
 
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/trial/fake_device.hpp"
 
 namespace idletune::fake {
@@ -76,11 +76,7 @@ inline KernelDescription scale_description() {
 }
 
 inline std::shared_ptr<const KernelPackage> package_of(const KernelDescription& description) {
-  auto bytes = pack(description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  auto package = KernelPackage::open(std::move(*bytes), "test");
-  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-  return *package;
+  return required(KernelPackage::open(required(pack(description)), "test"));
 }
 
 inline void scale_reference(const Launch& launch) {

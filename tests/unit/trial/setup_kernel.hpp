@@ -2,6 +2,7 @@
 // once and y = p * x is what each launch does; with seeded faults in either.
 #pragma once
 
+#include "tests/unit/required.hpp"
 #include "tests/unit/trial/steps_kernel.hpp"
 
 namespace idletune::fake {
@@ -47,11 +48,7 @@ inline KernelDescription setup_description() {
 }
 
 inline std::shared_ptr<const KernelPackage> setup_package() {
-  auto bytes = pack(setup_description());
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  auto package = KernelPackage::open(std::move(*bytes), "scaled");
-  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-  return *package;
+  return required(KernelPackage::open(required(pack(setup_description())), "scaled"));
 }
 
 inline Status scaled_at_once(const Launch& launch) {

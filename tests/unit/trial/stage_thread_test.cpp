@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/unit/os/jumping_clock.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using trial::StageThread;
@@ -33,22 +34,22 @@ TEST_CASE("stages run one after the other and each outcome is taken once") {
 }
 
 TEST_CASE("a stage thread is busy until the outcome is taken") {
-  auto thread = StageThread::create("test", [](const TrialRequest&) { return TrialOutcome(); });
-  REQUIRE(thread.ok());
-  REQUIRE((*thread)->start(TrialRequest()).ok());
-  (*thread)->wait_until_idle();
-  CHECK((*thread)->start(TrialRequest()).code() == StatusCode::busy);
+  auto thread =
+      required(StageThread::create("test", [](const TrialRequest&) { return TrialOutcome(); }));
+  REQUIRE(thread->start(TrialRequest()).ok());
+  thread->wait_until_idle();
+  CHECK(thread->start(TrialRequest()).code() == StatusCode::busy);
   TrialOutcome outcome;
-  CHECK((*thread)->poll(Nanoseconds(0), outcome));
-  CHECK((*thread)->start(TrialRequest()).ok());
+  CHECK(thread->poll(Nanoseconds(0), outcome));
+  CHECK(thread->start(TrialRequest()).ok());
 }
 
 TEST_CASE("waiting for a stage that was never started returns at once") {
-  auto thread = StageThread::create("test", [](const TrialRequest&) { return TrialOutcome(); });
-  REQUIRE(thread.ok());
+  auto thread =
+      required(StageThread::create("test", [](const TrialRequest&) { return TrialOutcome(); }));
   TrialOutcome outcome;
-  CHECK_FALSE((*thread)->poll(std::chrono::hours(24 * 365), outcome));
-  (*thread)->wait_until_idle();
+  CHECK_FALSE(thread->poll(std::chrono::hours(24 * 365), outcome));
+  thread->wait_until_idle();
 }
 
 TEST_CASE("a look at a stage is over in its time though the system's clock is set back meanwhile") {

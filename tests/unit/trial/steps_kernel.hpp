@@ -10,6 +10,7 @@
 
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/trial/fake_device.hpp"
 
 namespace idletune::fake {
@@ -75,11 +76,7 @@ inline KernelDescription steps_description() {
 }
 
 inline std::shared_ptr<const KernelPackage> steps_package() {
-  auto bytes = pack(steps_description());
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  auto package = KernelPackage::open(std::move(*bytes), "steps");
-  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-  return *package;
+  return required(KernelPackage::open(required(pack(steps_description())), "steps"));
 }
 
 inline Status all_at_once(const Launch& launch) {

@@ -8,6 +8,7 @@
 #include "models/core/digest.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::wire;
@@ -67,24 +68,22 @@ Setup some_setup() {
 TEST_CASE("requests come back as they went") {
   const TrialRequest request = some_request();
   const auto frame = encode(request);
-  const auto header = decode_header(header_of(frame));
-  REQUIRE(header.ok());
-  CHECK(header->type == MessageType::request);
+  const auto header = required(decode_header(header_of(frame)));
+  CHECK(header.type == MessageType::request);
   CHECK(verify_payload(header_of(frame), payload_of(frame)).ok());
-  const auto decoded = decode_request(payload_of(frame));
-  REQUIRE(decoded.ok());
-  CHECK(decoded->stage == request.stage);
-  CHECK(decoded->shape == request.shape);
-  CHECK(decoded->configuration == request.configuration);
-  CHECK(decoded->seed == request.seed);
-  CHECK(decoded->repeats == request.repeats);
-  CHECK(decoded->deadline == request.deadline);
-  CHECK(decoded->stop_above == request.stop_above);
-  CHECK(decoded->cold);
-  CHECK(decoded->captured == request.captured);
-  CHECK(decoded->captured_digest == request.captured_digest);
-  CHECK(decoded->only_warm_up);
-  CHECK(decoded->ignore_device_limits);
+  const auto decoded = required(decode_request(payload_of(frame)));
+  CHECK(decoded.stage == request.stage);
+  CHECK(decoded.shape == request.shape);
+  CHECK(decoded.configuration == request.configuration);
+  CHECK(decoded.seed == request.seed);
+  CHECK(decoded.repeats == request.repeats);
+  CHECK(decoded.deadline == request.deadline);
+  CHECK(decoded.stop_above == request.stop_above);
+  CHECK(decoded.cold);
+  CHECK(decoded.captured == request.captured);
+  CHECK(decoded.captured_digest == request.captured_digest);
+  CHECK(decoded.only_warm_up);
+  CHECK(decoded.ignore_device_limits);
 }
 
 TEST_CASE("the features of a request's problem come back") {
@@ -92,9 +91,8 @@ TEST_CASE("the features of a request's problem come back") {
   request.shape = Problem({512, 0}, {12.1, 0});
   std::vector<std::uint8_t> frame = encode(request);
   const auto payload = [&] { return Bytes(frame).subspan(12); };
-  const auto read = decode_request(payload());
-  REQUIRE(read.ok());
-  CHECK(read->shape == request.shape);
+  const auto read = required(decode_request(payload()));
+  CHECK(read.shape == request.shape);
   frame[12 + 3] = 9;  // features
   CHECK_FALSE(decode_request(payload()).ok());
 }
@@ -109,45 +107,43 @@ TEST_CASE("outcomes come back as they went") {
   outcome.wall = Nanoseconds(7);
   outcome.device = Nanoseconds(8);
   outcome.max_error = std::numeric_limits<double>::infinity();
-  const auto decoded = decode_outcome(payload_of(encode(outcome)));
-  REQUIRE(decoded.ok());
-  CHECK(decoded->stage == outcome.stage);
-  CHECK(decoded->status == outcome.status);
-  CHECK(decoded->message == outcome.message);
-  CHECK(decoded->samples == outcome.samples);
-  CHECK(decoded->setup == outcome.setup);
-  CHECK(decoded->wall == outcome.wall);
-  CHECK(decoded->device == outcome.device);
-  CHECK(decoded->max_error == outcome.max_error);
+  const auto decoded = required(decode_outcome(payload_of(encode(outcome))));
+  CHECK(decoded.stage == outcome.stage);
+  CHECK(decoded.status == outcome.status);
+  CHECK(decoded.message == outcome.message);
+  CHECK(decoded.samples == outcome.samples);
+  CHECK(decoded.setup == outcome.setup);
+  CHECK(decoded.wall == outcome.wall);
+  CHECK(decoded.device == outcome.device);
+  CHECK(decoded.max_error == outcome.max_error);
 }
 
 TEST_CASE("setups and answers come back as they went") {
   const Setup setup = some_setup();
-  const auto decoded = decode_setup(payload_of(encode(setup)));
-  REQUIRE(decoded.ok());
-  CHECK(decoded->device.backend == setup.device.backend);
-  CHECK(decoded->device.name == setup.device.name);
-  CHECK(decoded->device.driver_key() == setup.device.driver_key());
-  CHECK(decoded->device.index == 3);
-  CHECK(decoded->device.local_memory_bytes == setup.device.local_memory_bytes);
-  CHECK(decoded->device.max_work_item_sizes == setup.device.max_work_item_sizes);
-  CHECK_FALSE(decoded->device.has_compiler);
-  CHECK(decoded->device.is_cpu);
-  CHECK(decoded->opencl_library == setup.opencl_library);
-  CHECK(decoded->cuda_library == setup.cuda_library);
-  CHECK(decoded->nvrtc_library == setup.nvrtc_library);
-  CHECK(decoded->program_cache == setup.program_cache);
-  CHECK(decoded->executor.scratch_limit_bytes == 12345);
-  CHECK(decoded->executor.guard_bytes == 64);
-  CHECK(decoded->executor.compiled_variants == 9);
-  CHECK(decoded->executor.first_run_allowance == Nanoseconds(5));
-  CHECK(decoded->executor.reference_deadline == Nanoseconds(6));
-  CHECK(decoded->quirks == setup.quirks);
-  CHECK(decoded->package == setup.package);
-  const auto ready = decode_ready(payload_of(encode(Ready{StatusCode::not_found, "no device"})));
-  REQUIRE(ready.ok());
-  CHECK(ready->code == StatusCode::not_found);
-  CHECK(ready->message == "no device");
+  const auto decoded = required(decode_setup(payload_of(encode(setup))));
+  CHECK(decoded.device.backend == setup.device.backend);
+  CHECK(decoded.device.name == setup.device.name);
+  CHECK(decoded.device.driver_key() == setup.device.driver_key());
+  CHECK(decoded.device.index == 3);
+  CHECK(decoded.device.local_memory_bytes == setup.device.local_memory_bytes);
+  CHECK(decoded.device.max_work_item_sizes == setup.device.max_work_item_sizes);
+  CHECK_FALSE(decoded.device.has_compiler);
+  CHECK(decoded.device.is_cpu);
+  CHECK(decoded.opencl_library == setup.opencl_library);
+  CHECK(decoded.cuda_library == setup.cuda_library);
+  CHECK(decoded.nvrtc_library == setup.nvrtc_library);
+  CHECK(decoded.program_cache == setup.program_cache);
+  CHECK(decoded.executor.scratch_limit_bytes == 12345);
+  CHECK(decoded.executor.guard_bytes == 64);
+  CHECK(decoded.executor.compiled_variants == 9);
+  CHECK(decoded.executor.first_run_allowance == Nanoseconds(5));
+  CHECK(decoded.executor.reference_deadline == Nanoseconds(6));
+  CHECK(decoded.quirks == setup.quirks);
+  CHECK(decoded.package == setup.package);
+  const auto ready =
+      required(decode_ready(payload_of(encode(Ready{StatusCode::not_found, "no device"}))));
+  CHECK(ready.code == StatusCode::not_found);
+  CHECK(ready.message == "no device");
 }
 
 TEST_CASE("the bytes of a frame are the same on every architecture") {
@@ -253,7 +249,6 @@ TEST_CASE("headers of other versions, types and sizes are refused") {
 TEST_CASE("texts too long for a message are cut") {
   TrialOutcome outcome;
   outcome.message.assign(kMaxTextBytes + 5, 'x');
-  const auto decoded = decode_outcome(payload_of(encode(outcome)));
-  REQUIRE(decoded.ok());
-  CHECK(decoded->message.size() == kMaxTextBytes);
+  const auto decoded = required(decode_outcome(payload_of(encode(outcome))));
+  CHECK(decoded.message.size() == kMaxTextBytes);
 }
