@@ -9,6 +9,7 @@
 
 #include "models/package/kernel_package.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
+#include "tests/unit/required.hpp"
 
 namespace {
 
@@ -28,19 +29,18 @@ std::vector<std::int32_t> indices(const CapturedArguments& captured, const char*
 
 TEST_CASE("a matrix becomes dimensions, features and arrays of a package's format") {
   const auto csr = package("spmv/spmv_csr");
-  auto problem = cli::sparse_problem(*csr, "5-point:9", 1 << 20);
-  REQUIRE_MESSAGE(problem.ok(), problem.status().to_string());
-  CHECK(problem->shape.values()[0] == 9);
-  CHECK(problem->shape.values()[2] == 33);
-  CHECK(problem->shape.feature_count() == csr->inputs().given_feature_count());
-  REQUIRE(problem->captured);
-  CHECK(problem->captured->check(*csr).ok());
-  CHECK(indices(*problem->captured, "row_start") ==
+  auto problem = required(cli::sparse_problem(*csr, "5-point:9", 1 << 20));
+  CHECK(problem.shape.values()[0] == 9);
+  CHECK(problem.shape.values()[2] == 33);
+  CHECK(problem.shape.feature_count() == csr->inputs().given_feature_count());
+  REQUIRE(problem.captured);
+  CHECK(problem.captured->check(*csr).ok());
+  CHECK(indices(*problem.captured, "row_start") ==
         std::vector<std::int32_t>{0, 3, 7, 10, 14, 19, 23, 26, 30, 33});
-  CHECK(problem->note["family"] == "5-point");
-  CHECK(problem->note["format"] == "CSR");
-  CHECK(problem->note["features"]["nzmax"] == 5);
-  CHECK(problem->note["conversion_ns"] >= 0);
+  CHECK(problem.note["family"] == "5-point");
+  CHECK(problem.note["format"] == "CSR");
+  CHECK(problem.note["features"]["nzmax"] == 5);
+  CHECK(problem.note["conversion_ns"] >= 0);
 }
 
 TEST_CASE("every product's package takes a matrix, also where its format has no rest") {
@@ -59,10 +59,10 @@ TEST_CASE("every product's package takes a matrix, also where its format has no 
 }
 
 TEST_CASE("of a matrix a kernel of vectors gets the length alone") {
-  const auto problem = cli::sparse_problem(*package("vectors/axpby"), "random:77", 1 << 20);
-  REQUIRE(problem.ok());
-  CHECK(problem->shape == Shape{77});
-  CHECK(!problem->captured);
+  const auto problem =
+      required(cli::sparse_problem(*package("vectors/axpby"), "random:77", 1 << 20));
+  CHECK(problem.shape == Shape{77});
+  CHECK(!problem.captured);
 }
 
 TEST_CASE("what takes too much room, or is for other kernels, is refused in one line") {

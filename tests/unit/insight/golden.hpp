@@ -15,6 +15,7 @@
 #include "models/host/insight/pruning.hpp"
 #include "models/host/insight/steps.hpp"
 #include "tests/unit/history/recorded_data.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune::test {
 
@@ -24,10 +25,9 @@ inline nlohmann::json golden(const std::string& name) {
 }
 
 inline History history_in(const std::string& path) {
-  auto imported = import_histories(read_bytes(path), path);
-  REQUIRE_MESSAGE(imported.ok(), imported.status().to_string());
-  REQUIRE(imported->size() == 1);
-  return std::move(imported->front());
+  auto imported = required(import_histories(read_bytes(path), path));
+  REQUIRE(imported.size() == 1);
+  return std::move(imported.front());
 }
 
 inline void check_fractions(const nlohmann::json& expected, const History& history) {
@@ -70,24 +70,21 @@ template <typename HistoryOf>
 void check_pruning(const nlohmann::json& expected, const History& history, HistoryOf other) {
   for (const auto& [name, golden_pruning] : expected["pruning"].items()) {
     CAPTURE(name);
-    const auto method = pruning_method_from_name(name);
-    REQUIRE(method.has_value());
-    const auto pruning = prune(history, *method);
-    REQUIRE(pruning.ok());
-    CHECK(pruning->configurations == expected["valid"]);
-    CHECK(pruning->remaining == golden_pruning["remaining"]);
-    CHECK(pruning->pruned.size() == golden_pruning["pins"].size());
-    for (const PrunedParameter& p : pruning->pruned) {
+    const auto method = required(pruning_method_from_name(name));
+    const auto pruning = required(prune(history, method));
+    CHECK(pruning.configurations == expected["valid"]);
+    CHECK(pruning.remaining == golden_pruning["remaining"]);
+    CHECK(pruning.pruned.size() == golden_pruning["pins"].size());
+    for (const PrunedParameter& p : pruning.pruned) {
       CAPTURE(p.name);
       REQUIRE(golden_pruning["pins"].contains(p.name));
       CHECK(p.value == text_of(golden_pruning["pins"][p.name]));
     }
     for (const auto& [file, value] : golden_pruning["retention"].items()) {
       CAPTURE(file);
-      const auto kept = retention_on(*pruning, other(file));
-      REQUIRE(kept.ok());
+      const auto kept = required(retention_on(pruning, other(file)));
       const double expected_value = value;
-      CHECK(kept->value == expected_value);
+      CHECK(kept.value == expected_value);
     }
   }
 }

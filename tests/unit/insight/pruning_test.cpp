@@ -4,6 +4,7 @@
 
 #include "models/host/insight/pruning.hpp"
 #include "tests/unit/insight/small_history.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using test::product_history;
@@ -34,23 +35,21 @@ TEST_CASE("methods have the paper's names") {
 }
 
 TEST_CASE("naive pruning pins whatever says little, to the lower of two medians") {
-  const auto pruning = prune(three_parameters(), PruningMethod::naive);
-  REQUIRE(pruning.ok());
-  CHECK(names(*pruning) == std::vector<std::string>{"c=0", "b=2"});
-  CHECK(pruning->kept == std::vector<std::string>{"a"});
-  CHECK(pruning->constant == std::vector<std::string>{"fixed"});
-  CHECK(pruning->configurations == 32);
-  CHECK(pruning->remaining == 4);
-  CHECK(pruning->reduction() == 8);
+  const auto pruning = required(prune(three_parameters(), PruningMethod::naive));
+  CHECK(names(pruning) == std::vector<std::string>{"c=0", "b=2"});
+  CHECK(pruning.kept == std::vector<std::string>{"a"});
+  CHECK(pruning.constant == std::vector<std::string>{"fixed"});
+  CHECK(pruning.configurations == 32);
+  CHECK(pruning.remaining == 4);
+  CHECK(pruning.reduction() == 8);
   // 100 against 100 + 60 * 2: the performance is lost even where the parameters were chosen.
-  CHECK(retention_on(*pruning, three_parameters())->value == doctest::Approx(100.0 / 220));
+  CHECK(retention_on(pruning, three_parameters())->value == doctest::Approx(100.0 / 220));
 }
 
 TEST_CASE("aggressive pruning stops at the first parameter that would cost too much") {
-  const auto pruning = prune(three_parameters(), PruningMethod::aggressive);
-  REQUIRE(pruning.ok());
-  CHECK(names(*pruning) == std::vector<std::string>{"c=0"});
-  CHECK(retention_on(*pruning, three_parameters())->value == 1);
+  const auto pruning = required(prune(three_parameters(), PruningMethod::aggressive));
+  CHECK(names(pruning) == std::vector<std::string>{"c=0"});
+  CHECK(retention_on(pruning, three_parameters())->value == 1);
   PruningOptions all;
   all.retention = 0;
   CHECK(prune(three_parameters(), PruningMethod::aggressive, all)->kept.empty());
@@ -93,13 +92,12 @@ TEST_CASE(
         if (v[2] == 0 && v[1] < 3) return -1.0;
         return 100.0 * static_cast<double>(v[0]) + 0.01 * static_cast<double>(v[1]);
       });
-  const auto pruning = prune(h, PruningMethod::naive);
-  REQUIRE(pruning.ok());
-  REQUIRE(pruning->pruned.size() == 2);
-  for (const PrunedParameter& p : pruning->pruned) {
+  const auto pruning = required(prune(h, PruningMethod::naive));
+  REQUIRE(pruning.pruned.size() == 2);
+  for (const PrunedParameter& p : pruning.pruned) {
     if (p.name == "b") CHECK(p.value == (p.at_median ? "2" : "3"));
   }
-  CHECK(pruning->remaining == 4);
+  CHECK(pruning.remaining == 4);
 }
 
 TEST_CASE("texts have no median: the most frequent value is taken") {
@@ -119,41 +117,35 @@ TEST_CASE("texts have no median: the most frequent value is taken") {
   }
   PruningOptions all;
   all.retention = 0;
-  const auto pruning = prune(h, PruningMethod::aggressive, all);
-  REQUIRE(pruning.ok());
-  CHECK(names(*pruning) == std::vector<std::string>{"layout=tiled", "size=2"});
+  const auto pruning = required(prune(h, PruningMethod::aggressive, all));
+  CHECK(names(pruning) == std::vector<std::string>{"layout=tiled", "size=2"});
 }
 
 TEST_CASE("other devices keep what their rows with the pinned values keep") {
-  const auto pruning = prune(three_parameters(), PruningMethod::naive);
-  REQUIRE(pruning.ok());
+  const auto pruning = required(prune(three_parameters(), PruningMethod::naive));
   History other = three_parameters();
   other.device = "other";
   for (std::size_t row = 0; row < other.rows(); ++row) {
     if (other.parameters[1].integer(row) == 2) other.status[row] = TrialStatus::runtime;
   }
-  const auto kept = retention_on(*pruning, other);
-  REQUIRE(kept.ok());
-  CHECK(kept->device == "other");
-  CHECK(kept->value == 0);
-  CHECK(kept->remaining == 4);
+  const auto kept = required(retention_on(pruning, other));
+  CHECK(kept.device == "other");
+  CHECK(kept.value == 0);
+  CHECK(kept.remaining == 4);
   other.parameters.erase(other.parameters.begin() + 1);
-  const auto missing = retention_on(*pruning, other);
+  const auto missing = retention_on(pruning, other);
   CHECK(missing.status().code() == StatusCode::invalid_argument);
   CHECK(missing.status().message().find("'b'") != std::string::npos);
 }
 
 TEST_CASE("the pruned history has the rows with the pinned values and nothing else") {
-  const auto pruning = prune(three_parameters(), PruningMethod::naive);
-  REQUIRE(pruning.ok());
-  const auto left = pruned_history(*pruning, three_parameters());
-  REQUIRE(left.ok());
-  REQUIRE(left->rows() == 4);
-  for (std::size_t row = 0; row < left->rows(); ++row) {
-    CHECK(left->parameters[1].integer(row) == 2);
-    CHECK(left->parameters[2].integer(row) == 0);
-    CHECK(left->run_time[row] ==
-          100.0 * static_cast<double>(left->parameters[0].integer(row)) + 120);
+  const auto pruning = required(prune(three_parameters(), PruningMethod::naive));
+  const auto left = required(pruned_history(pruning, three_parameters()));
+  REQUIRE(left.rows() == 4);
+  for (std::size_t row = 0; row < left.rows(); ++row) {
+    CHECK(left.parameters[1].integer(row) == 2);
+    CHECK(left.parameters[2].integer(row) == 0);
+    CHECK(left.run_time[row] == 100.0 * static_cast<double>(left.parameters[0].integer(row)) + 120);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "agent/host/lab/steps/published_fractions.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -21,13 +22,12 @@ TEST_CASE("the tables are complete") {
 }
 
 TEST_CASE("a prior is the geometric mean over a benchmark's devices") {
-  const auto gemm = published_prior("gemm", Processor::gpu);
-  REQUIRE(gemm.has_value());
-  CHECK(gemm->devices == 4);
-  CHECK(gemm->fraction == doctest::Approx(std::pow(0.000791 * 0.00107 * 0.00231 * 0.00793, 0.25)));
-  CHECK(gemm->lowest == 0.000791);
-  CHECK(gemm->highest == 0.00793);
-  CHECK(gemm->log_spread == doctest::Approx(1.0277).epsilon(1e-3));
+  const auto gemm = required(published_prior("gemm", Processor::gpu));
+  CHECK(gemm.devices == 4);
+  CHECK(gemm.fraction == doctest::Approx(std::pow(0.000791 * 0.00107 * 0.00231 * 0.00793, 0.25)));
+  CHECK(gemm.lowest == 0.000791);
+  CHECK(gemm.highest == 0.00793);
+  CHECK(gemm.log_spread == doctest::Approx(1.0277).epsilon(1e-3));
   CHECK(published_prior("gemm", Processor::cpu)->devices == 3);
   CHECK(published_prior("fourier_gridding", Processor::gpu)->devices == 9);
   CHECK_FALSE(published_prior("fourier_gridding", Processor::cpu).has_value());
@@ -51,9 +51,8 @@ TEST_CASE("names of kernels suggest benchmarks") {
                   {"hotspot", "Hotspot"}};
   for (const auto& one : expected) {
     CAPTURE(one.kernel);
-    const auto prior = published_prior(one.kernel, Processor::gpu);
-    REQUIRE(prior.has_value());
-    CHECK(std::strcmp(prior->benchmark, one.benchmark) == 0);
+    const auto prior = required(published_prior(one.kernel, Processor::gpu));
+    CHECK(std::strcmp(prior.benchmark, one.benchmark) == 0);
   }
   for (const char* other : {"", "saxpy", "dedispersion_kernel", "bicgstab", "cn_pnpoly", "gem"}) {
     CAPTURE(other);

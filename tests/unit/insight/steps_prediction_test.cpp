@@ -4,16 +4,16 @@
 
 #include "agent/host/lab/steps/steps_prediction.hpp"
 #include "models/host/insight/steps.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
 TEST_CASE("the paper's rule is formula 2 of the mean fraction") {
   const std::vector<SpaceOnDevice> others{{"a", 1000, 10}, {"b", 2000, 60}};
-  const auto prediction = predict_steps_by_mean(others, 0.95);
-  REQUIRE(prediction.has_value());
-  CHECK(prediction->fraction == doctest::Approx(0.02));
-  CHECK(prediction->steps == random_search_steps(0.02, 0.95));
-  CHECK(prediction->most == 0);
+  const auto prediction = required(predict_steps_by_mean(others, 0.95));
+  CHECK(prediction.fraction == doctest::Approx(0.02));
+  CHECK(prediction.steps == random_search_steps(0.02, 0.95));
+  CHECK(prediction.most == 0);
 }
 
 TEST_CASE("kin count more than strangers") {
@@ -34,15 +34,14 @@ TEST_CASE("kin count more than strangers") {
 TEST_CASE(
     "equal devices predict what drawing without repetition needs, with an interval around it") {
   const std::vector<SpaceOnDevice> others{{"x", 500, 5}, {"y", 500, 5}};
-  const auto prediction = predict_steps_by_kinship("z", 0, others, 0.5);
-  REQUIRE(prediction.has_value());
-  CHECK(prediction->steps == random_search_steps_without_repetition(500, 5, 0.5));
-  CHECK(prediction->fewest < prediction->steps);
-  CHECK(prediction->most > prediction->steps);
-  CHECK(prediction->most <= 500);
+  const auto prediction = required(predict_steps_by_kinship("z", 0, others, 0.5));
+  CHECK(prediction.steps == random_search_steps_without_repetition(500, 5, 0.5));
+  CHECK(prediction.fewest < prediction.steps);
+  CHECK(prediction.most > prediction.steps);
+  CHECK(prediction.most <= 500);
   std::vector<SpaceOnDevice> many(40, SpaceOnDevice{"x", 500, 5});
   const auto surer = predict_steps_by_kinship("z", 500, many, 0.5);
-  CHECK(surer->most < prediction->most);
+  CHECK(surer->most < prediction.most);
 }
 
 TEST_CASE("without anything that performs well there is no prediction") {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "models/host/insight/steps.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -15,10 +16,9 @@ TEST_CASE("five percent good ones and 95 percent certainty take 59 steps") {
 TEST_CASE("the steps are the smallest number that gives the probability") {
   for (const double p_b : {0.5, 0.1, 0.013, 1e-4}) {
     for (const double p_s : {0.5, 0.9, 0.99}) {
-      const auto n = random_search_steps(p_b, p_s);
-      REQUIRE(n.has_value());
-      CHECK(1 - std::pow(1 - p_b, static_cast<double>(*n)) >= p_s - 1e-12);
-      CHECK(1 - std::pow(1 - p_b, static_cast<double>(*n) - 1) < p_s);
+      const auto n = required(random_search_steps(p_b, p_s));
+      CHECK(1 - std::pow(1 - p_b, static_cast<double>(n)) >= p_s - 1e-12);
+      CHECK(1 - std::pow(1 - p_b, static_cast<double>(n) - 1) < p_s);
     }
   }
 }
@@ -48,7 +48,7 @@ TEST_CASE("drawing without repetition takes at most as long, and ends") {
 }
 
 TEST_CASE("huge spaces do not take huge loops") {
-  const auto steps = random_search_steps_without_repetition(std::uint64_t{1} << 60, 1, 0.5);
-  REQUIRE(steps.has_value());
-  CHECK(*steps > std::uint64_t{1} << 59);
+  const auto steps =
+      required(random_search_steps_without_repetition(std::uint64_t{1} << 60, 1, 0.5));
+  CHECK(steps > std::uint64_t{1} << 59);
 }

@@ -8,6 +8,7 @@
 
 #include "agent/host/lab/annealing_searcher.hpp"
 #include "models/space/product_space.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/search/search_spaces.hpp"
 
 using namespace idletune;
@@ -48,9 +49,8 @@ double bowl_ms(const Configuration& c) {
 TEST_CASE("neighbours are valid, differ in one to three parameters, and are uniform") {
   const std::vector<std::string> names{"a", "b", "c", "d", "e"};
   const std::vector<std::vector<std::int64_t>> values{{1, 2, 3}, {1, 2}, {7}, {1, 2, 3, 4}, {0, 1}};
-  const auto space = product_space(names, values);
-  REQUIRE(space.ok());
-  const Neighbours neighbours(*space);
+  const auto space = required(product_space(names, values));
+  const Neighbours neighbours(space);
   const Configuration around{2, 1, 7, 3, 0};
   // Changing up to three of the four that can change: 2, 1, 3, 1 other values each.
   const std::size_t expected = (2 + 1 + 3 + 1) + (2 + 6 + 2 + 3 + 1 + 3) + (6 + 2 + 6 + 3);
@@ -58,12 +58,11 @@ TEST_CASE("neighbours are valid, differ in one to three parameters, and are unif
   std::map<std::string, int> counts;
   constexpr int kDraws = 20000;
   for (int i = 0; i < kDraws; ++i) {
-    const auto drawn = neighbours.draw(around, random);
-    REQUIRE(drawn.has_value());
-    REQUIRE(space->contains(*drawn));
-    REQUIRE(differences(around, *drawn) >= 1);
-    REQUIRE(differences(around, *drawn) <= 3);
-    ++counts[to_text(*space, *drawn)];
+    const auto drawn = required(neighbours.draw(around, random));
+    REQUIRE(space.contains(drawn));
+    REQUIRE(differences(around, drawn) >= 1);
+    REQUIRE(differences(around, drawn) <= 3);
+    ++counts[to_text(space, drawn)];
   }
   REQUIRE(counts.size() == expected);
   double chi_square = 0;
@@ -79,9 +78,8 @@ TEST_CASE("neighbours keep to the constraints") {
   std::set<std::uint64_t> seen;
   const Configuration around{1, 2, 3};
   for (int i = 0; i < 20000; ++i) {
-    const auto drawn = neighbours.draw(around, random);
-    REQUIRE(drawn.has_value());
-    seen.insert(*space.index_of(*drawn));
+    const auto drawn = required(neighbours.draw(around, random));
+    seen.insert(*space.index_of(drawn));
   }
   CHECK(seen.size() == space.valid_count() - 1);  // all others are within three parameters
 }
@@ -89,15 +87,13 @@ TEST_CASE("neighbours keep to the constraints") {
 TEST_CASE("where nothing else is valid there is no neighbour") {
   const std::vector<std::string> names{"x", "y", "z", "w"};
   const std::vector<std::int64_t> rows{0, 0, 0, 0, 1, 1, 1, 1};
-  const auto space = Space::from_rows(names, {}, {}, rows);
-  REQUIRE(space.ok());
+  const auto space = required(Space::from_rows(names, {}, {}, rows));
   Random random(1);
-  CHECK_FALSE(Neighbours(*space).draw(Configuration{0, 0, 0, 0}, random).has_value());
-  AnnealingSearcher searcher(*space, seeded(1));
+  CHECK_FALSE(Neighbours(space).draw(Configuration{0, 0, 0, 0}, random).has_value());
+  AnnealingSearcher searcher(space, seeded(1));
   for (int i = 0; i < 2; ++i) {
-    const auto proposal = searcher.ask();
-    REQUIRE(proposal.has_value());
-    searcher.tell(proposal->configuration, took_ms(1));
+    const auto proposal = required(searcher.ask());
+    searcher.tell(proposal.configuration, took_ms(1));
   }
   CHECK_FALSE(searcher.ask().has_value());
 }
@@ -126,10 +122,9 @@ TEST_CASE("the same seed gives the same search") {
   for (std::size_t i = 0; i < 3; ++i) {
     AnnealingSearcher searcher(space, seeded(i < 2 ? 1 : 2));
     for (int step = 0; step < 60; ++step) {
-      const auto proposal = searcher.ask();
-      REQUIRE(proposal.has_value());
-      orders[i].push_back(to_text(space, proposal->configuration));
-      searcher.tell(proposal->configuration, took_ms(bowl_ms(proposal->configuration)));
+      const auto proposal = required(searcher.ask());
+      orders[i].push_back(to_text(space, proposal.configuration));
+      searcher.tell(proposal.configuration, took_ms(bowl_ms(proposal.configuration)));
     }
   }
   CHECK(orders[0] == orders[1]);
@@ -151,8 +146,7 @@ TEST_CASE("the temperature falls from four milliseconds to none as the space is 
 TEST_CASE("on a smooth valley whose heights dwarf the temperature, annealing beats random search") {
   const std::vector<std::string> names{"a", "b", "c", "d", "e", "f"};
   const std::vector<std::vector<std::int64_t>> values(6, {0, 1, 2, 3});
-  const auto space = product_space(names, values);
-  REQUIRE(space.ok());
+  const auto space = required(product_space(names, values));
   const auto height = [](const Configuration& c) {
     double sum = 0;
     for (const std::int64_t value : c.values()) sum += std::abs(static_cast<double>(value) - 1);
@@ -162,18 +156,16 @@ TEST_CASE("on a smooth valley whose heights dwarf the temperature, annealing bea
   double random = 0;
   constexpr int kSeeds = 60;
   for (int seed = 0; seed < kSeeds; ++seed) {
-    AnnealingSearcher guided(*space, seeded(static_cast<std::uint64_t>(seed)));
-    RandomSearcher drawn(*space, seeded(static_cast<std::uint64_t>(seed)));
+    AnnealingSearcher guided(space, seeded(static_cast<std::uint64_t>(seed)));
+    RandomSearcher drawn(space, seeded(static_cast<std::uint64_t>(seed)));
     for (Searcher* searcher : {static_cast<Searcher*>(&guided), static_cast<Searcher*>(&drawn)}) {
       for (int steps = 1;; ++steps) {
-        const auto proposal = searcher->ask();
-        REQUIRE(proposal.has_value());
-        if (height(proposal->configuration) == 0) {
+        const auto proposal = required(searcher->ask());
+        if (height(proposal.configuration) == 0) {
           (searcher == &guided ? annealing : random) += steps;
           break;
         }
-        searcher->tell(proposal->configuration,
-                       took_ms(100 * height(proposal->configuration) + 100));
+        searcher->tell(proposal.configuration, took_ms(100 * height(proposal.configuration) + 100));
       }
     }
   }

@@ -7,6 +7,7 @@
 
 #include "agent/host/lab/compared_searchers.hpp"
 #include "agent/host/lab/learners/learners.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/search/search_spaces.hpp"
 
 using namespace idletune;
@@ -25,14 +26,13 @@ std::vector<std::string> all_names() {
 std::vector<std::int64_t> order_of(std::string_view name, const Space& space, std::uint64_t seed) {
   SearcherOptions options;
   options.seed = seed;
-  auto searcher = make_compared_searcher(name, space, nullptr, options);
-  REQUIRE(searcher.ok());
+  auto searcher = required(make_compared_searcher(name, space, nullptr, options));
   std::vector<std::int64_t> order;
-  while (const auto proposal = (*searcher)->ask()) {
+  while (const auto proposal = searcher->ask()) {
     order.push_back(proposal->configuration[0]);
     Observation seen;
     seen.run_time = Nanoseconds(1000 + order.back());
-    (*searcher)->tell(proposal->configuration, seen);
+    searcher->tell(proposal->configuration, seen);
   }
   return order;
 }
@@ -82,23 +82,21 @@ TEST_CASE("what is wrong with a name is said with the part that is wrong") {
 }
 
 TEST_CASE("names of IterML searchers carry their options") {
-  const auto plain = iterml_options("iterml");
-  REQUIRE(plain.ok());
-  CHECK(plain->learner == "forest");
-  CHECK(plain->cut_ratio == 0.5);
-  CHECK(plain->iterations == 0);
-  CHECK_FALSE(plain->all_samples);
-  const auto full = iterml_options("iterml:knn:pick=0.02:cut=0.25:iterations=3:samples=all");
-  REQUIRE(full.ok());
-  CHECK(full->learner == "knn");
-  CHECK(full->pick_ratio == 0.02);
-  CHECK(full->cut_ratio == 0.25);
-  CHECK(full->iterations == 3);
-  CHECK(full->all_samples);
-  CHECK(full->search_dropped);
-  const auto published = iterml_options("iterml:pick=1:dropped=never");
-  REQUIRE(published.ok());
-  CHECK_FALSE(published->search_dropped);
+  const auto plain = required(iterml_options("iterml"));
+  CHECK(plain.learner == "forest");
+  CHECK(plain.cut_ratio == 0.5);
+  CHECK(plain.iterations == 0);
+  CHECK_FALSE(plain.all_samples);
+  const auto full =
+      required(iterml_options("iterml:knn:pick=0.02:cut=0.25:iterations=3:samples=all"));
+  CHECK(full.learner == "knn");
+  CHECK(full.pick_ratio == 0.02);
+  CHECK(full.cut_ratio == 0.25);
+  CHECK(full.iterations == 3);
+  CHECK(full.all_samples);
+  CHECK(full.search_dropped);
+  const auto published = required(iterml_options("iterml:pick=1:dropped=never"));
+  CHECK_FALSE(published.search_dropped);
   for (const char* name :
        {"iter", "iterml2", "iterml:", "iterml:trees", "iterml:pick=0", "iterml:pick=1.5",
         "iterml:pick=x", "iterml:cut=1", "iterml:iterations=0", "iterml:samples=some",

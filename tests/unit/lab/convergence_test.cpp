@@ -5,6 +5,7 @@
 
 #include "agent/host/lab/convergence.hpp"
 #include "tests/unit/insight/small_history.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -46,65 +47,58 @@ double expected_best(const History& history, std::size_t n) {
 
 TEST_CASE("the mean curve of random search is the expectation of the best so far") {
   const History history = forty();
-  const auto target = Simulation::of(history);
-  REQUIRE(target.ok());
+  const auto target = required(Simulation::of(history));
   ConvergenceOptions options;
   options.repeats = 4000;
-  const auto result = converge(*target, "random", options);
-  REQUIRE(result.ok());
-  REQUIRE(result->curve.size() > 20);
-  for (const auto& point : result->curve) {
+  const auto result = required(converge(target, "random", options));
+  REQUIRE(result.curve.size() > 20);
+  for (const auto& point : result.curve) {
     if (point.step > 12) break;
     CAPTURE(point.step);
     CHECK(point.mean_best_ns / 1e6 ==
           doctest::Approx(expected_best(history, static_cast<std::size_t>(point.step)))
               .epsilon(0.06));
   }
-  CHECK(result->reached == 1);
-  CHECK(result->curve.back().mean_best_ns == doctest::Approx(10e6));
+  CHECK(result.reached == 1);
+  CHECK(result.curve.back().mean_best_ns == doctest::Approx(10e6));
   // 10 and 11 ms are within 90 % (the median of the first of two among 40 draws is 12).
-  REQUIRE(result->median_steps.has_value());
-  CHECK(*result->median_steps == doctest::Approx(12).epsilon(0.1));
+  REQUIRE(result.median_steps.has_value());
+  CHECK(*result.median_steps == doctest::Approx(12).epsilon(0.1));
 }
 
 TEST_CASE(
     "the mean reaches the limit at the first step where it does, whatever the number of threads") {
   const History history = forty();
-  const auto target = Simulation::of(history);
-  REQUIRE(target.ok());
+  const auto target = required(Simulation::of(history));
   ConvergenceOptions options;
   options.repeats = 300;
-  const auto two = converge(*target, "annealing", options);
+  const auto two = converge(target, "annealing", options);
   options.threads = 1;
-  const auto one = converge(*target, "annealing", options);
-  REQUIRE(one.ok());
+  const auto one = required(converge(target, "annealing", options));
   REQUIRE(two.ok());
-  REQUIRE(one->steps_of_mean.has_value());
-  CHECK(one->steps_of_mean == two->steps_of_mean);
-  CHECK(one->median_steps == two->median_steps);
-  for (const auto& point : one->curve) {
-    if (point.step < *one->steps_of_mean) CHECK(point.mean_best_ns > 10e6 / 0.9);
-    if (point.step >= *one->steps_of_mean) CHECK(point.mean_best_ns <= 10e6 / 0.9 * 1.0000001);
+  REQUIRE(one.steps_of_mean.has_value());
+  CHECK(one.steps_of_mean == two->steps_of_mean);
+  CHECK(one.median_steps == two->median_steps);
+  for (const auto& point : one.curve) {
+    if (point.step < *one.steps_of_mean) CHECK(point.mean_best_ns > 10e6 / 0.9);
+    if (point.step >= *one.steps_of_mean) CHECK(point.mean_best_ns <= 10e6 / 0.9 * 1.0000001);
   }
 }
 
 TEST_CASE("a space without anything good enough never converges") {
   const History history = forty();
-  const auto target = Simulation::of(history);
-  REQUIRE(target.ok());
+  const auto target = required(Simulation::of(history));
   ConvergenceOptions options;
   options.repeats = 20;
   options.best_ns = 1e6;  // of a larger space
-  const auto result = converge(*target, "random", options);
-  REQUIRE(result.ok());
-  CHECK_FALSE(result->steps_of_mean.has_value());
-  CHECK_FALSE(result->median_steps.has_value());
-  CHECK(result->reached == 0);
+  const auto result = required(converge(target, "random", options));
+  CHECK_FALSE(result.steps_of_mean.has_value());
+  CHECK_FALSE(result.median_steps.has_value());
+  CHECK(result.reached == 0);
 }
 
 TEST_CASE("an unknown searcher is refused") {
   const History history = forty();
-  const auto target = Simulation::of(history);
-  REQUIRE(target.ok());
-  CHECK(converge(*target, "psychic", {}).status().code() == StatusCode::invalid_argument);
+  const auto target = required(Simulation::of(history));
+  CHECK(converge(target, "psychic", {}).status().code() == StatusCode::invalid_argument);
 }

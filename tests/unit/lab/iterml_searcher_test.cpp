@@ -8,6 +8,7 @@
 
 #include "agent/host/lab/iterml_searcher.hpp"
 #include "agent/host/lab/learners/learners.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/search/search_spaces.hpp"
 
 using namespace idletune;
@@ -44,10 +45,9 @@ std::unique_ptr<Searcher> searcher_on(const Space& space, std::uint64_t seed,
 }
 
 std::int64_t measure_next(Searcher& searcher, double (*time_ns)(std::int64_t)) {
-  const auto proposal = searcher.ask();
-  REQUIRE(proposal.has_value());
-  const std::int64_t x = proposal->configuration[0];
-  searcher.tell(proposal->configuration, took(time_ns(x)));
+  const auto proposal = required(searcher.ask());
+  const std::int64_t x = proposal.configuration[0];
+  searcher.tell(proposal.configuration, took(time_ns(x)));
   return x;
 }
 
@@ -182,9 +182,8 @@ TEST_CASE("a sample of which nothing ran drops nothing") {
   Observation broken;
   broken.status = TrialStatus::crash;
   for (int i = 0; i < 30; ++i) {
-    const auto proposal = searcher.ask();
-    REQUIRE(proposal.has_value());
-    searcher.tell(proposal->configuration, broken);
+    const auto proposal = required(searcher.ask());
+    searcher.tell(proposal.configuration, broken);
   }
   CHECK(searcher.iteration() == 2);
   CHECK(searcher.dropped() == 0);

@@ -11,6 +11,7 @@
 #include "models/host/history/import.hpp"
 #include "models/host/learn/learn.hpp"
 #include "tests/unit/history/recorded_data.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::regret;
@@ -65,11 +66,8 @@ RegretOptions options_for(std::vector<double> launches, Start start = Start::med
 
 std::vector<Application> play(const History& history, const RegretOptions& options,
                               std::uint64_t seed = 1) {
-  const auto target = RegretTarget::of(history);
-  REQUIRE(target.ok());
-  auto applications = play_applications(*target, nullptr, options, seed);
-  REQUIRE(applications.ok());
-  return std::move(*applications);
+  const auto target = required(RegretTarget::of(history));
+  return required(play_applications(target, nullptr, options, seed));
 }
 
 bool is_one_of(double value, const std::vector<double>& values) {
@@ -216,18 +214,16 @@ TEST_CASE("a start whose compilation fails is paid for by everybody") {
   History here = history_of({{4, 10}, {2, 20}, {kFailed, 30}, {8, 5}, {4, 7}});
   LearnOptions learning;
   learning.cross_validate = false;
-  const auto learned = learn({&other}, learning);
-  REQUIRE(learned.ok());
-  const auto model = Model::open(learned->bytes, "other");
-  REQUIRE(model.ok());
+  const auto learned = required(learn({&other}, learning));
+  const auto model = required(Model::open(learned.bytes, "other"));
   const auto target = RegretTarget::of(here);
-  const auto kernel = KernelModel::of(*model, "k", target->space());
+  const auto kernel = KernelModel::of(model, "k", target->space());
   REQUIRE(kernel != nullptr);
-  const auto one = play_applications(*target, kernel, options_for({10}, Start::first_pick), 3);
-  REQUIRE(one.ok());
+  const auto one =
+      required(play_applications(*target, kernel, options_for({10}, Start::first_pick), 3));
   const std::vector<double> possible{30 + 10 + 40, 30 + 20 + 20, 30 + 5 + 80, 30 + 7 + 40};
-  CHECK(is_one_of((*one)[0].total_ms[Policy::never], possible));
-  CHECK((*one)[0].total_ms[Policy::first_pick] == (*one)[0].total_ms[Policy::never]);
+  CHECK(is_one_of(one[0].total_ms[Policy::never], possible));
+  CHECK(one[0].total_ms[Policy::first_pick] == one[0].total_ms[Policy::never]);
   // From another start only those who want the first pick pay for it.
   const auto median = play_applications(*target, kernel, options_for({10}), 3);
   CHECK((*median)[0].total_ms[Policy::never] <= 10 + 40);
@@ -345,21 +341,18 @@ TEST_CASE("on recorded GPUs no policy beats the limit and tuning costs little" *
   std::vector<History> histories;
   for (const std::string& path : test::recorded_caches("kernel_tuner")) {
     if (path.find("pnpoly") == std::string::npos) continue;
-    auto imported = import_histories(test::read_bytes(path), path);
-    REQUIRE(imported.ok());
-    histories.push_back(std::move(imported->front()));
+    auto imported = required(import_histories(test::read_bytes(path), path));
+    histories.push_back(std::move(imported.front()));
   }
   if (histories.size() < 2) {
     return test::skip(test::kNoRecordedData);
   }
   LearnOptions learning;
   learning.cross_validate = false;
-  const auto learned = learn({&histories[1], &histories[2]}, learning);
-  REQUIRE(learned.ok());
-  const auto model = Model::open(learned->bytes, "others");
-  const auto target = RegretTarget::of(histories[0]);
-  REQUIRE(target.ok());
-  const auto kernel = KernelModel::of(*model, histories[0].kernel, target->space());
+  const auto learned = required(learn({&histories[1], &histories[2]}, learning));
+  const auto model = Model::open(learned.bytes, "others");
+  const auto target = required(RegretTarget::of(histories[0]));
+  const auto kernel = KernelModel::of(*model, histories[0].kernel, target.space());
   REQUIRE(kernel != nullptr);
   for (const Start start : {Start::first_pick, Start::random, Start::median}) {
     std::vector<std::vector<Application>> seeds;
@@ -367,10 +360,9 @@ TEST_CASE("on recorded GPUs no policy beats the limit and tuning costs little" *
     options.start = start;
     options.learner = forest_learner();
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-      auto applications = play_applications(*target, kernel, options, seed);
-      REQUIRE(applications.ok());
-      for (const Application& one : *applications) check_order(one);
-      seeds.push_back(std::move(*applications));
+      auto applications = required(play_applications(target, kernel, options, seed));
+      for (const Application& one : applications) check_order(one);
+      seeds.push_back(std::move(applications));
     }
     for (std::size_t p = 0; p < options.launches.size(); ++p) {
       std::vector<Application> same;

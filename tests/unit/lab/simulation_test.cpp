@@ -5,6 +5,7 @@
 #include "models/host/history/import.hpp"
 #include "models/host/learn/learn.hpp"
 #include "tests/unit/history/recorded_data.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/search/line_history.hpp"
 
 using namespace idletune;
@@ -20,18 +21,16 @@ History needle_history(std::int64_t size, std::int64_t best) {
 
 TEST_CASE("a search ends at the wanted performance and is charged what it tried") {
   const History history = needle_history(50, 17);
-  const auto simulation = Simulation::of(history);
-  REQUIRE(simulation.ok());
-  CHECK(simulation->relative_performance(17) == 1);
-  CHECK(simulation->relative_performance(3) == 0.25);
+  const auto simulation = required(Simulation::of(history));
+  CHECK(simulation.relative_performance(17) == 1);
+  CHECK(simulation.relative_performance(3) == 0.25);
   double total = 0;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
-    const auto search = simulation->run("random", nullptr, seed, {});
-    REQUIRE(search.ok());
-    CHECK(search->reached);
-    const double misses = static_cast<double>(search->evaluations) - 1;
-    CHECK(search->tuning_ms == doctest::Approx(misses * 18 + 12));
-    total += static_cast<double>(search->evaluations);
+    const auto search = required(simulation.run("random", nullptr, seed, {}));
+    CHECK(search.reached);
+    const double misses = static_cast<double>(search.evaluations) - 1;
+    CHECK(search.tuning_ms == doctest::Approx(misses * 18 + 12));
+    total += static_cast<double>(search.evaluations);
   }
   // One good one among 50: 25.5 draws on average, standard error 0.65.
   CHECK(total / 500 == doctest::Approx(25.5).epsilon(0.1));
@@ -63,9 +62,8 @@ TEST_CASE(
     doctest::test_suite("recorded data")) {
   std::vector<History> histories;
   for (const std::string& path : test::recorded_caches("kernel_tuner")) {
-    auto imported = import_histories(test::read_bytes(path), path);
-    REQUIRE(imported.ok());
-    histories.push_back(std::move(imported->front()));
+    auto imported = required(import_histories(test::read_bytes(path), path));
+    histories.push_back(std::move(imported.front()));
   }
   if (histories.empty()) {
     return test::skip(test::kNoRecordedData);
@@ -80,10 +78,9 @@ TEST_CASE(
     }
     LearnOptions options;
     options.cross_validate = false;
-    const auto learned = learn(others, options);
-    REQUIRE(learned.ok());
-    CHECK(learned->bytes.size() <= 64 * 1024 * learned->kernels.size() + 1024);
-    const auto model = Model::open(learned->bytes, "held out");
+    const auto learned = required(learn(others, options));
+    CHECK(learned.bytes.size() <= 64 * 1024 * learned.kernels.size() + 1024);
+    const auto model = Model::open(learned.bytes, "held out");
     const auto simulation = Simulation::of(target);
     const KernelKnowledge* kernel = (*model)->kernel(target.kernel, simulation->space());
     REQUIRE(kernel != nullptr);
