@@ -7,6 +7,7 @@
 
 #include "models/core/random.hpp"
 #include "models/forest/sliced_rows.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::learners;
@@ -61,15 +62,11 @@ Learned learn_from(const Space& space, std::size_t count) {
 Forest forest_of(const Dataset& data, std::size_t trees) {
   ForestOptions options;
   options.trees = trees;
-  auto forest = Forest::grow(data, options);
-  REQUIRE(forest.ok());
-  return std::move(*forest);
+  return required(Forest::grow(data, options));
 }
 
 SlicedRows sliced(const Space& space) {
-  auto rows = SlicedRows::build(space.rows, space.columns);
-  REQUIRE_MESSAGE(rows.ok(), rows.status().message());
-  return std::move(*rows);
+  return required(SlicedRows::build(space.rows, space.columns));
 }
 
 }  // namespace
@@ -168,23 +165,22 @@ TEST_CASE("rows that are none are refused") {
 TEST_CASE("rows that are set one by one hold what was set and predict like rows built at once") {
   const std::vector<std::uint32_t> levels{5, 1, 32, 3};
   constexpr std::size_t kRows = 200;
-  auto rows = SlicedRows::zeros(levels, kRows);
-  REQUIRE(rows.ok());
+  auto rows = required(SlicedRows::zeros(levels, kRows));
   Random random(4);
   std::vector<float> values, targets;
   std::vector<std::uint16_t> codes(levels.size());
   for (std::size_t r = 0; r < kRows; ++r) {
-    rows->set(r, std::vector<std::uint16_t>{4, 0, 31, 2});  // what a later set replaces
+    rows.set(r, std::vector<std::uint16_t>{4, 0, 31, 2});  // what a later set replaces
     for (std::size_t c = 0; c < levels.size(); ++c) {
       codes[c] = static_cast<std::uint16_t>(random.below(levels[c]));
       values.push_back(static_cast<float>(codes[c]));
     }
-    rows->set(r, codes);
+    rows.set(r, codes);
     targets.push_back(std::fabs(values[values.size() - 4] * 3 - values[values.size() - 2]));
   }
   std::vector<float> row(levels.size());
   for (std::size_t r = 0; r < kRows; ++r) {
-    rows->get(r, row);
+    rows.get(r, row);
     CHECK(row == std::vector<float>(values.begin() + static_cast<std::ptrdiff_t>(r * 4),
                                     values.begin() + static_cast<std::ptrdiff_t>(r * 4 + 4)));
   }
@@ -194,7 +190,7 @@ TEST_CASE("rows that are set one by one hold what was set and predict like rows 
   REQUIRE(forest.ok());
   std::vector<float> expected(kRows), found(kRows);
   at_once->predict(forest->view(), expected, {});
-  rows->predict(forest->view(), found, {});
+  rows.predict(forest->view(), found, {});
   CHECK(found == expected);
 }
 

@@ -9,6 +9,7 @@
 #include "models/forest/tree_trainer.hpp"
 #include "models/forest/tree_view.hpp"
 #include "models/host/learners/tree_learners.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::learners;
@@ -43,12 +44,11 @@ TrainingData mixed_data(std::uint64_t seed, std::size_t rows, std::uint32_t clas
 
 std::vector<TreeNode> grown_tree(const TrainingData& data, const TreeOptions& options,
                                  std::vector<std::uint16_t> weights = {}, std::uint64_t seed = 1) {
-  const auto table = CodedTable::build(data.view());
-  REQUIRE_MESSAGE(table.ok(), table.status().message());
+  const auto table = required(CodedTable::build(data.view()));
   if (weights.empty()) weights.assign(data.targets.size(), 1);
   std::vector<TreeNode> nodes;
   Random random(seed);
-  TreeTrainer trainer(*table, options);
+  TreeTrainer trainer(table, options);
   const Status status = trainer.grow(weights, random, nodes);
   REQUIRE_MESSAGE(status.ok(), status.message());
   const Status sound = verify(nodes, {data.columns, data.classes});
@@ -332,9 +332,8 @@ TEST_CASE("candidate features are drawn from the seed, and widen until one varie
 
 TEST_CASE("weights that are none are refused") {
   const TrainingData data = mixed_data(61, 10, 0);
-  const auto table = CodedTable::build(data.view());
-  REQUIRE(table.ok());
-  TreeTrainer trainer(*table, {});
+  const auto table = required(CodedTable::build(data.view()));
+  TreeTrainer trainer(table, {});
   Random random(1);
   std::vector<TreeNode> nodes;
   for (const std::vector<std::uint16_t>& weights :

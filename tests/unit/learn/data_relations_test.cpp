@@ -24,6 +24,7 @@
 #include "models/host/learn/selection.hpp"
 #include "models/predict/model.hpp"
 #include "tests/unit/relations.hpp"
+#include "tests/unit/required.hpp"
 
 namespace {
 
@@ -216,13 +217,11 @@ TEST_CASE("where there is nothing to learn, choices are as good as drawn ones" *
       }
       histories.push_back(std::move(history));
     }
-    const auto problems = selection::problems_of({histories.data(), histories.size()});
-    REQUIRE(problems.ok());
-    const selection::Split split = selection::split_of(*problems, 0.75, set);
-    const auto tree = selection::PublishedTree::learn(*problems, split.training, 100, 1);
-    REQUIRE(tree.ok());
+    const auto problems = required(selection::problems_of({histories.data(), histories.size()}));
+    const selection::Split split = selection::split_of(problems, 0.75, set);
+    const auto tree = required(selection::PublishedTree::learn(problems, split.training, 100, 1));
     for (const std::size_t p : split.test) {
-      right += tree->choose(problems->sizes[p]) == problems->best(p) ? 1 : 0;
+      right += tree.choose(problems.sizes[p]) == problems.best(p) ? 1 : 0;
       tested += 1;
     }
   }

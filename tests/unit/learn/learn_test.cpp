@@ -5,6 +5,7 @@
 #include "models/host/history/combine_repeats.hpp"
 #include "models/host/learn/learn.hpp"
 #include "models/predict/model.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -35,11 +36,8 @@ History history_of(const std::string& device, const std::vector<double>& times,
 
 std::shared_ptr<const Model> learned(const std::vector<const History*>& histories,
                                      const LearnOptions& options = {}) {
-  const auto model = learn(histories, options);
-  REQUIRE_MESSAGE(model.ok(), model.status().message());
-  auto opened = Model::open(model->bytes, "test");
-  REQUIRE(opened.ok());
-  return *opened;
+  const auto model = required(learn(histories, options));
+  return required(Model::open(model.bytes, "test"));
 }
 
 }  // namespace
@@ -51,11 +49,10 @@ TEST_CASE("the first pick is what is good on all devices, not what is best on on
   REQUIRE(model->kernels().size() == 1);
   const KernelKnowledge& kernel = model->kernels()[0];
   const auto space = space_of(a);
-  const auto pick = first_pick(kernel, *space, Shape{}, "");
-  REQUIRE(pick.has_value());
-  CHECK(pick->configuration == Configuration{1, 32});
-  CHECK(pick->quality == PickQuality::other_device);
-  CHECK(pick->expected_relative_performance == doctest::Approx((1 / 1.05 + 2 / 2.1) / 2));
+  const auto pick = required(first_pick(kernel, *space, Shape{}, ""));
+  CHECK(pick.configuration == Configuration{1, 32});
+  CHECK(pick.quality == PickQuality::other_device);
+  CHECK(pick.expected_relative_performance == doctest::Approx((1 / 1.05 + 2 / 2.1) / 2));
   // What failed on one device and is the best on the other is in the portfolio, with a 0 there.
   for (std::size_t i = 0; i < kernel.portfolio_size(); ++i) {
     if (kernel.portfolio_values(i)[0] != 3) continue;
@@ -107,9 +104,8 @@ TEST_CASE("leaving a device out judges by what the others say") {
   const History a = history_of("A1", {1.0, 2.0, 4.0});
   const History b = history_of("B1", {1.0, 2.0, 4.0});
   const History c = history_of("C1", {1.25, 1.0, 4.0});
-  const auto model = learn({&a, &b, &c}, {});
-  REQUIRE(model.ok());
-  const auto& results = model->kernels[0].held_out;
+  const auto model = required(learn({&a, &b, &c}, {}));
+  const auto& results = model.kernels[0].held_out;
   REQUIRE(results.size() == 3);
   CHECK(results[0].first_pick == 1.0);  // b says 0, and so it is on a
   CHECK(results[0].evaluations == 1);
@@ -151,10 +147,9 @@ TEST_CASE("the portfolio is cut to the bytes it may take") {
   options.cross_validate = false;
   for (const std::size_t limit : {4096u, 16384u, 65536u}) {
     options.bytes_per_kernel = limit;
-    const auto model = learn({&a}, options);
-    REQUIRE(model.ok());
-    CHECK(model->bytes.size() <= limit);
-    CHECK(model->kernels[0].portfolio >= limit / 50);
+    const auto model = required(learn({&a}, options));
+    CHECK(model.bytes.size() <= limit);
+    CHECK(model.kernels[0].portfolio >= limit / 50);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "models/host/learn/provenance.hpp"
 #include "models/predict/model.hpp"
 #include "tests/unit/predict/model_builder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using test::ModelContent;
@@ -21,15 +22,11 @@ ModelContents model_of(const std::string& kernel, const std::string& device,
   content.portfolio_relative = {1.0f};
   content.portfolio_score = {0.9f};
   if (published) content.published = {{"Mali", {16, 2}}};
-  auto read = read_model(test::build_model(content), "test");
-  REQUIRE_MESSAGE(read.ok(), read.status().message());
-  return *read;
+  return required(read_model(test::build_model(content), "test"));
 }
 
 std::shared_ptr<const Model> opened(const ModelContents& contents) {
-  const auto model = Model::open(write_model(contents), "test");
-  REQUIRE_MESSAGE(model.ok(), model.status().message());
-  return *model;
+  return required(Model::open(write_model(contents), "test"));
 }
 
 }  // namespace
@@ -41,10 +38,9 @@ TEST_CASE("taking a model apart and writing it gives the same content") {
   content.portfolio_score = {0.9f};
   content.extra_section_kind = 4711;  // of a later version
   const auto bytes = test::build_model(content);
-  const auto read = read_model(bytes, "test");
-  REQUIRE(read.ok());
-  CHECK(opened(*read)->content_digest() == (*Model::open(bytes, "test"))->content_digest());
-  CHECK(section_kind_name(read->kernels[0].sections.back().kind) == std::string("unknown"));
+  const auto read = required(read_model(bytes, "test"));
+  CHECK(opened(read)->content_digest() == (*Model::open(bytes, "test"))->content_digest());
+  CHECK(section_kind_name(read.kernels[0].sections.back().kind) == std::string("unknown"));
   CHECK(read_model({bytes.data(), bytes.size() / 2}, "test").code() == StatusCode::corrupt);
 }
 
@@ -95,9 +91,8 @@ TEST_CASE("a section of a later version comes along unread, with what its file a
   content.minimum_agent = 2;
   content.extra_section_kind = static_cast<std::uint32_t>(model_schema::SectionKind::sources);
   content.extra_section_version = 2;
-  const auto later = read_model(test::build_model(content), "test");
-  REQUIRE_MESSAGE(later.ok(), later.status().message());
-  const MergedModel merged = merge_models({*later, model_of("sharpen", "B1", 5)}, {"a", "b"});
+  const auto later = required(read_model(test::build_model(content), "test"));
+  const MergedModel merged = merge_models({later, model_of("sharpen", "B1", 5)}, {"a", "b"});
   const auto bytes = write_model(merged.contents);
   CHECK(model_schema::GetModelFile(bytes.data())->minimum_agent() == 2);
   CHECK(read_model(bytes, "test")->kernels[0].sections.back().version == 2);

@@ -17,6 +17,7 @@
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/learn/feature_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::test;
@@ -25,21 +26,16 @@ using namespace std::chrono_literals;
 namespace {
 
 LearnedModel learned_from(const std::vector<FeatureProblem>& problems, bool with_feature = true) {
-  const auto histories =
-      read_histories(write_histories(feature_histories(problems, with_feature)), "play.ithistory");
-  REQUIRE_MESSAGE(histories.ok(), histories.status().message());
-  REQUIRE(histories->size() == problems.size());
+  const auto histories = required(
+      read_histories(write_histories(feature_histories(problems, with_feature)), "play.ithistory"));
+  REQUIRE(histories.size() == problems.size());
   std::vector<const History*> pointers;
-  for (const History& history : *histories) pointers.push_back(&history);
-  auto model = learn(pointers, LearnOptions());
-  REQUIRE_MESSAGE(model.ok(), model.status().message());
-  return std::move(*model);
+  for (const History& history : histories) pointers.push_back(&history);
+  return required(learn(pointers, LearnOptions()));
 }
 
 std::shared_ptr<const Model> opened(const LearnedModel& learned) {
-  auto model = Model::open(learned.bytes, "learned");
-  REQUIRE(model.ok());
-  return *model;
+  return required(Model::open(learned.bytes, "learned"));
 }
 
 // Mean relative performance of what the model names first, on problems that it has not seen.
@@ -48,10 +44,10 @@ double first_pick_quality(const Model& model, const std::vector<FeatureProblem>&
   double sum = 0;
   for (const FeatureProblem& problem : problems) {
     const History history = feature_history(problem, with_feature);
-    const auto pick = first_pick(model.kernels()[0], *space_of(history), history.shape, "board");
-    REQUIRE(pick.has_value());
+    const auto pick =
+        required(first_pick(model.kernels()[0], *space_of(history), history.shape, "board"));
     for (std::size_t row = 0; row < history.rows(); ++row) {
-      if (history.configuration(row) == pick->configuration)
+      if (history.configuration(row) == pick.configuration)
         sum += history.best_time_ns() / history.run_time_ns(row);
     }
   }
@@ -76,9 +72,7 @@ std::vector<std::uint8_t> feature_package(const std::string& given = "mean_row")
   x.access = Access::inout;
   x.size = "64";
   description.arguments = {x};
-  auto bytes = pack(description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  return std::move(*bytes);
+  return required(pack(description));
 }
 
 std::string stored(const TemporaryFolder& folder, const LearnedModel& model) {
@@ -99,15 +93,12 @@ Explanation tuned(const std::string& model, const FeatureProblem& problem,
   AgentOptions options;
   options.model = model;
   Agent agent = agent_on(*board, options);
-  auto kernel = agent.kernel(board->device, feature_package(given));
-  REQUIRE_MESSAGE(kernel.ok(), kernel.status().to_string());
+  auto kernel = required(agent.kernel(board->device, feature_package(given)));
   auto x = std::move(*board->device.allocate(64 * sizeof(float)));
   const Problem launched({problem.n}, {problem.mean_row});
-  REQUIRE(kernel->launch(launched, {x->argument()}).ok());
+  REQUIRE(kernel.launch(launched, {x->argument()}).ok());
   (void)agent.tune_now(budget);
-  auto explanation = kernel->explain(launched);
-  REQUIRE(explanation.ok());
-  return *explanation;
+  return required(kernel.explain(launched));
 }
 
 }  // namespace

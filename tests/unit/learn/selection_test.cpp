@@ -11,6 +11,7 @@
 #include "agent/host/lab/selection/published_tree.hpp"
 #include "agent/host/lab/selection/quality_forest.hpp"
 #include "tests/unit/history/recorded_data.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::selection;
@@ -113,10 +114,8 @@ std::vector<History> sized_histories(std::size_t problems, bool swapped = false,
 }
 
 Problems problems_in(const std::vector<History>& histories, std::size_t seen = SIZE_MAX) {
-  auto problems =
-      problems_of({histories.data(), histories.size()}, std::min(seen, histories.size()));
-  REQUIRE_MESSAGE(problems.ok(), problems.status().message());
-  return *problems;
+  return required(
+      problems_of({histories.data(), histories.size()}, std::min(seen, histories.size())));
 }
 
 }  // namespace
@@ -153,12 +152,11 @@ TEST_CASE("the published trees choose as scikit-learn's") {
   const Golden expected = golden();
   for (const GoldenTree& wanted : expected.trees) {
     CAPTURE(tree_name(wanted.height, wanted.leaf));
-    const auto tree = PublishedTree::learn(expected.problems, expected.split.training,
-                                           wanted.height, wanted.leaf);
-    REQUIRE(tree.ok());
+    const auto tree = required(PublishedTree::learn(expected.problems, expected.split.training,
+                                                    wanted.height, wanted.leaf));
     std::vector<std::size_t> choices;
     for (const std::size_t p : expected.split.test) {
-      choices.push_back(tree->choose(expected.problems.sizes[p]));
+      choices.push_back(tree.choose(expected.problems.sizes[p]));
     }
     CHECK(choices == wanted.choices);
   }

@@ -8,6 +8,7 @@
 #include "models/host/learn/learn.hpp"
 #include "models/host/learn/model_contents.hpp"
 #include "models/predict/model.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -148,28 +149,25 @@ TEST_CASE("the tree that a model stores answers like the one that was learned") 
   const std::vector<History> histories = grid("Board One");
   LearnOptions options;
   options.selector.inputs = {"M", "N"};
-  const auto learned = learn(pointers(histories), options);
-  REQUIRE_MESSAGE(learned.ok(), learned.status().message());
-  const auto model = Model::open(learned->bytes, "test");
-  REQUIRE(model.ok());
-  const KernelKnowledge& kernel = (*model)->kernels()[0];
+  const auto learned = required(learn(pointers(histories), options));
+  const auto model = required(Model::open(learned.bytes, "test"));
+  const KernelKnowledge& kernel = model->kernels()[0];
   REQUIRE(kernel.selector_count() == 1);
   CHECK(kernel.selector_input(0, 0) == "M");
   REQUIRE(kernel.selector_quality_count() == 1);
   CHECK(kernel.selector_quality(0).retained ==
-        doctest::Approx(learned->kernels[0].selectors[0].retained));
+        doctest::Approx(learned.kernels[0].selectors[0].retained));
   const auto space = space_of(histories[0]);
   Random random(1);
   std::size_t right = 0;
   for (int i = 0; i < 1000; ++i) {
     const auto m = static_cast<std::int64_t>(16 + random.below(3900));
     const auto n = static_cast<std::int64_t>(16 + random.below(1700));
-    const auto pick = first_pick(kernel, *space, {m, n}, "Board One");
-    REQUIRE(pick.has_value());
-    CHECK((pick->quality == PickQuality::selector || pick->quality == PickQuality::exact));
-    right += time_ms(pick->configuration[0], m, n) <= time_ms(0, m, n) &&
-                     time_ms(pick->configuration[0], m, n) <= time_ms(1, m, n) &&
-                     time_ms(pick->configuration[0], m, n) <= time_ms(2, m, n)
+    const auto pick = required(first_pick(kernel, *space, {m, n}, "Board One"));
+    CHECK((pick.quality == PickQuality::selector || pick.quality == PickQuality::exact));
+    right += time_ms(pick.configuration[0], m, n) <= time_ms(0, m, n) &&
+                     time_ms(pick.configuration[0], m, n) <= time_ms(1, m, n) &&
+                     time_ms(pick.configuration[0], m, n) <= time_ms(2, m, n)
                  ? 1
                  : 0;
   }
@@ -186,15 +184,14 @@ TEST_CASE("many shapes stay within the limit, and what was dropped is said") {
     options.cross_validate = false;
     options.selector.height = 8;
     options.selector.leaf = 1;
-    const auto learned = learn(pointers(histories), options);
-    REQUIRE_MESSAGE(learned.ok(), learned.status().message());
-    CHECK(learned->kernels[0].bytes <= limit);
-    CHECK(learned->bytes.size() <= limit + 512);
-    REQUIRE_FALSE(learned->kernels[0].dropped.empty());
-    CHECK(learned->kernels[0].dropped[0].find("shapes per device") != std::string::npos);
-    CHECK(learned->warnings.size() == learned->kernels[0].dropped.size());
+    const auto learned = required(learn(pointers(histories), options));
+    CHECK(learned.kernels[0].bytes <= limit);
+    CHECK(learned.bytes.size() <= limit + 512);
+    REQUIRE_FALSE(learned.kernels[0].dropped.empty());
+    CHECK(learned.kernels[0].dropped[0].find("shapes per device") != std::string::npos);
+    CHECK(learned.warnings.size() == learned.kernels[0].dropped.size());
     // All shapes speak through the selector.
-    CHECK(learned->kernels[0].selectors[0].shapes == 400);
+    CHECK(learned.kernels[0].selectors[0].shapes == 400);
   }
   LearnOptions impossible;
   impossible.bytes_per_kernel = 500;
@@ -208,11 +205,9 @@ TEST_CASE("provenance names the histories by device") {
   LearnOptions options;
   options.learned_unix_seconds = 1234;
   options.cross_validate = false;
-  const auto learned = learn(pointers(histories), options);
-  REQUIRE(learned.ok());
-  const auto contents = read_model(learned->bytes, "test");
-  REQUIRE(contents.ok());
-  const KernelProvenance provenance = provenance_of(contents->kernels[0]);
+  const auto learned = required(learn(pointers(histories), options));
+  const auto contents = required(read_model(learned.bytes, "test"));
+  const KernelProvenance provenance = provenance_of(contents.kernels[0]);
   CHECK(provenance.learned_unix_seconds == 1234);
   REQUIRE(provenance.histories.size() == 2);
   CHECK(provenance.histories[0].device == "Board One");
@@ -222,5 +217,5 @@ TEST_CASE("provenance names the histories by device") {
   CHECK(provenance.histories[0].correct == 168);
   CHECK(provenance.histories[0].digest != 0);
   CHECK(provenance.histories[1].histories == 1);
-  CHECK(contents->provenance.size() == 2);
+  CHECK(contents.provenance.size() == 2);
 }

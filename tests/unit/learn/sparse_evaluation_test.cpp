@@ -11,6 +11,7 @@
 #include "models/host/history/history_builder.hpp"
 #include "models/host/learners/tree_learners.hpp"
 #include "tests/unit/learn/made_products.hpp"
+#include "tests/unit/required.hpp"
 
 namespace {
 
@@ -136,15 +137,14 @@ TEST_CASE("as published, unscaled inputs give one constant answer to matrices no
   const sparse::PublishedRows rows = sparse::published_rows(test::made_products(40));
   REQUIRE(rows.inputs.size() == 160);
   CHECK(rows.inputs[0].size() == 5 + 10 + 1 + 12);
-  const auto figures = sparse::as_published(rows, sparse::PublishedKernel::radial, 4,
-                                            sparse::PublishedSplit::in_order, 1);
-  REQUIRE(figures.ok());
-  CHECK(figures->train_accuracy == 1);
-  CHECK(figures->train_mse <= 1.1e-4);
-  CHECK(figures->same_answer > 0.99);
-  CHECK(figures->test_balanced == doctest::Approx(0.5).epsilon(0.05));
-  CHECK(std::min(figures->test_accuracy, 1 - figures->test_accuracy) ==
-        doctest::Approx(1 - figures->test_majority).epsilon(0.05));
+  const auto figures = required(sparse::as_published(rows, sparse::PublishedKernel::radial, 4,
+                                                     sparse::PublishedSplit::in_order, 1));
+  CHECK(figures.train_accuracy == 1);
+  CHECK(figures.train_mse <= 1.1e-4);
+  CHECK(figures.same_answer > 0.99);
+  CHECK(figures.test_balanced == doctest::Approx(0.5).epsilon(0.05));
+  CHECK(std::min(figures.test_accuracy, 1 - figures.test_accuracy) ==
+        doctest::Approx(1 - figures.test_majority).epsilon(0.05));
   CHECK(sparse::thinned(rows).inputs == rows.inputs);
   const auto many = sparse::thinned(sparse::published_rows(test::made_products(500)));
   CHECK(many.inputs.size() == sparse::kMostPublishedRows);
@@ -169,24 +169,23 @@ sparse::PublishedRows unscaled_rows() {
 
 TEST_CASE("scaled inputs and C by five folds give what scikit-learn gives") {
   // scikit-learn 1.9.1: StandardScaler, then GridSearchCV of SVC and SVR with PredefinedSplit(i % 5).
-  const auto radial = sparse::with_scaled_inputs(unscaled_rows(), sparse::PublishedKernel::radial,
-                                                 4, sparse::PublishedSplit::in_order, 1);
-  REQUIRE(radial.ok());
-  CHECK(radial->class_cost == 50);
-  CHECK(radial->value_cost == 5);
-  CHECK(radial->train_accuracy == 1);
-  CHECK(radial->test_accuracy == doctest::Approx(0.925));
-  CHECK(radial->test_majority == doctest::Approx(0.6));
-  CHECK(radial->same_answer == doctest::Approx(0.625));
-  CHECK(radial->train_mse == doctest::Approx(0.0027916).epsilon(0.01));
-  CHECK(radial->test_mse == doctest::Approx(0.0143614).epsilon(0.01));
-  const auto polynomial = sparse::with_scaled_inputs(
-      unscaled_rows(), sparse::PublishedKernel::polynomial, 4, sparse::PublishedSplit::in_order, 1);
-  REQUIRE(polynomial.ok());
-  CHECK(polynomial->class_cost == 0.5);
-  CHECK(polynomial->value_cost == 0.5);
-  CHECK(polynomial->test_accuracy == doctest::Approx(0.9));
-  CHECK(polynomial->test_mse == doctest::Approx(0.0078209).epsilon(0.01));
+  const auto radial = required(sparse::with_scaled_inputs(
+      unscaled_rows(), sparse::PublishedKernel::radial, 4, sparse::PublishedSplit::in_order, 1));
+  CHECK(radial.class_cost == 50);
+  CHECK(radial.value_cost == 5);
+  CHECK(radial.train_accuracy == 1);
+  CHECK(radial.test_accuracy == doctest::Approx(0.925));
+  CHECK(radial.test_majority == doctest::Approx(0.6));
+  CHECK(radial.same_answer == doctest::Approx(0.625));
+  CHECK(radial.train_mse == doctest::Approx(0.0027916).epsilon(0.01));
+  CHECK(radial.test_mse == doctest::Approx(0.0143614).epsilon(0.01));
+  const auto polynomial =
+      required(sparse::with_scaled_inputs(unscaled_rows(), sparse::PublishedKernel::polynomial, 4,
+                                          sparse::PublishedSplit::in_order, 1));
+  CHECK(polynomial.class_cost == 0.5);
+  CHECK(polynomial.value_cost == 0.5);
+  CHECK(polynomial.test_accuracy == doctest::Approx(0.9));
+  CHECK(polynomial.test_mse == doctest::Approx(0.0078209).epsilon(0.01));
 }
 
 TEST_CASE("what only a row of the same matrix tells is not known by group") {
