@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/unit/explore/scripted_runner.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::explore;
@@ -308,9 +309,8 @@ TEST_CASE("the best few of each problem are timed again, and those times count")
     }
   }
   const auto bytes = write_histories(histories);
-  const auto read = read_histories(bytes, "list.ithistory");
-  REQUIRE(read.ok());
-  CHECK(write_histories(*read) == bytes);
+  const auto read = required(read_histories(bytes, "list.ithistory"));
+  CHECK(write_histories(read) == bytes);
 }
 
 TEST_CASE("a result of another configuration than the list has is none of it") {
@@ -324,9 +324,8 @@ TEST_CASE("a result of another configuration than the list has is none of it") {
   other.settings.seed = 2;
   const std::vector<Configuration> list = other.listed();
   {
-    auto log = other.log();
-    REQUIRE(log.ok());
-    for (const ExploredConfiguration& result : bench.results) REQUIRE((*log)->append(result).ok());
+    auto log = required(other.log());
+    for (const ExploredConfiguration& result : bench.results) REQUIRE(log->append(result).ok());
   }
   const auto kept = static_cast<std::size_t>(std::count_if(
       bench.results.begin(), bench.results.end(), [&](const ExploredConfiguration& result) {

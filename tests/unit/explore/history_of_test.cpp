@@ -8,6 +8,7 @@
 #include "models/host/insight/fractions.hpp"
 #include "tests/unit/explore/scripted_runner.hpp"
 #include "tests/unit/history/recorded_data.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::explore;
@@ -75,9 +76,8 @@ TEST_CASE("a whole space becomes a history of all its configurations, which a fi
     CHECK(extra(made, "verification_time").integer(row) == 10000000);
     CHECK(extra(made, "benchmark_time").integer(row) == 10000000);
   }
-  const auto read = read_history(write_history(made), "test");
-  REQUIRE_MESSAGE(read.ok(), read.status().to_string());
-  CHECK(*read == made);
+  const auto read = required(read_history(write_history(made), "test"));
+  CHECK(read == made);
 }
 
 TEST_CASE("what a setup takes has a column of its own") {
@@ -187,9 +187,8 @@ TEST_CASE("what earlier versions explored becomes the same history, byte for byt
 TEST_CASE("nothing measured is no history") {
   Bench bench;
   REQUIRE(bench.live([](const auto&) { return true; }).ok());
-  auto log = bench.log();
-  REQUIRE(log.ok());
-  CHECK(histories_of(*bench.package, bench.device, bench.order(), bench.settings, **log).code() ==
+  auto log = required(bench.log());
+  CHECK(histories_of(*bench.package, bench.device, bench.order(), bench.settings, *log).code() ==
         StatusCode::invalid_argument);
 }
 

@@ -18,6 +18,7 @@
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/journal/faulty_storage.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::explore;
@@ -84,9 +85,8 @@ struct TunedBoard {
     options.state = state;
     options.model = model.empty() ? kNoModel : model;
     agent.emplace(idletune::test::agent_on(*board, options));
-    auto loaded = agent->kernel(board->device, idletune::test::played_package());
-    REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
-    kernel = *loaded;
+    auto loaded = required(agent->kernel(board->device, idletune::test::played_package()));
+    kernel = loaded;
     x = std::move(*board->device.allocate(64 * sizeof(float)));
     REQUIRE(kernel->launch(Shape{64}, {x->argument()}).ok());
   }
@@ -109,11 +109,8 @@ struct TunedBoard {
 };
 
 std::vector<History> brought_home(const std::string& state) {
-  const auto bytes = read_file(state + "/" + journal::kJournalName, 1 << 20);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  auto histories = histories_of_journal(*bytes, state);
-  REQUIRE_MESSAGE(histories.ok(), histories.status().to_string());
-  return std::move(*histories);
+  const auto bytes = required(read_file(state + "/" + journal::kJournalName, 1 << 20));
+  return required(histories_of_journal(bytes, state));
 }
 
 std::set<std::pair<std::int64_t, std::int64_t>> draws_of(const History& history) {
@@ -140,14 +137,12 @@ TEST_CASE("the features of a board's problems come home by name, computed ones t
     measured.trial.shape.push_feature(mean_row);
     journal->measured(measured);
   }
-  const auto histories = imported(disk);
-  REQUIRE_MESSAGE(histories.ok(), histories.status().to_string());
-  REQUIRE(histories->size() == 2);
-  const bool first = (*histories)[0].shape.feature(0) == 12.5;
-  CHECK(problem_text((*histories)[first ? 0 : 1]) ==
-        "M=128 N=64 mean_row=12.5 padding=16 aspect=2");
-  CHECK((*histories)[first ? 1 : 0].shape == Problem({128, 64}, {3, 16, 2}));
-  CHECK(can_share_file((*histories)[0], (*histories)[1]));
+  const auto histories = required(imported(disk));
+  REQUIRE(histories.size() == 2);
+  const bool first = histories[0].shape.feature(0) == 12.5;
+  CHECK(problem_text(histories[first ? 0 : 1]) == "M=128 N=64 mean_row=12.5 padding=16 aspect=2");
+  CHECK(histories[first ? 1 : 0].shape == Problem({128, 64}, {3, 16, 2}));
+  CHECK(can_share_file(histories[0], histories[1]));
 }
 
 TEST_CASE("a journal that has no number of configurations holds a sample all the same") {
@@ -157,13 +152,12 @@ TEST_CASE("a journal that has no number of configurations holds a sample all the
   journal->named({journal::NameKind::kernel, 1, "gemm\n0\nM N\nMWG NWG"});
   for (std::int64_t a = 1; a <= 20; ++a)
     journal->measured(measurement(a, 8, journal::Origin::random));
-  const auto histories = imported(disk);
-  REQUIRE_MESSAGE(histories.ok(), histories.status().to_string());
-  const PerformanceDistribution distribution = distribution_of(histories->front());
+  const auto histories = required(imported(disk));
+  const PerformanceDistribution distribution = distribution_of(histories.front());
   CHECK(distribution.is_sample());
   CHECK(distribution.better_share_bound() == doctest::Approx(1 - std::pow(0.05, 1 / 20.0)));
-  REQUIRE(histories->front().warnings.size() == 1);
-  CHECK(histories->front().warnings[0].find("the size of the space is not known") == 0);
+  REQUIRE(histories.front().warnings.size() == 1);
+  CHECK(histories.front().warnings[0].find("the size of the space is not known") == 0);
 }
 
 TEST_CASE("a journal becomes a history with names, in the order of the board's clock") {
@@ -176,10 +170,9 @@ TEST_CASE("a journal becomes a history with names, in the order of the board's c
   failed.status = TrialStatus::timeout;
   failed.median = failed.minimum = failed.compile = 0ns;
   journal->measured(failed);
-  const auto histories = imported(disk);
-  REQUIRE_MESSAGE(histories.ok(), histories.status().to_string());
-  REQUIRE(histories->size() == 1);
-  const History& history = histories->front();
+  const auto histories = required(imported(disk));
+  REQUIRE(histories.size() == 1);
+  const History& history = histories.front();
   CHECK(history.kernel == "gemm");
   CHECK(history.device == "Some GPU");
   CHECK(history.driver == "Platform; 22.1");
@@ -196,9 +189,8 @@ TEST_CASE("a journal becomes a history with names, in the order of the board's c
   CHECK(extra_of(history, "proposal").text(2) == "application");
   CHECK(extra_of(history, "measured_at").integer(2) == 1750000000 - 16);
   CHECK(history.warnings.empty());
-  const auto again = read_history(write_history(history), "again");
-  REQUIRE(again.ok());
-  CHECK(*again == history);
+  const auto again = required(read_history(write_history(history), "again"));
+  CHECK(again == history);
 }
 
 TEST_CASE("shares are those of uniform draws, relative to the best there is") {
@@ -211,9 +203,8 @@ TEST_CASE("shares are those of uniform draws, relative to the best there is") {
   for (std::int64_t i = 0; i < 4; ++i) {
     journal->measured(measurement(1000 * i + 50, 8, journal::Origin::random));
   }
-  const auto histories = imported(disk);
-  REQUIRE(histories.ok());
-  const PerformanceDistribution shares = distribution_of(histories->front());
+  const auto histories = required(imported(disk));
+  const PerformanceDistribution shares = distribution_of(histories.front());
   CHECK(shares.measured == 4);
   CHECK(shares.space == 4092);
   CHECK(shares.is_sample());
@@ -230,10 +221,9 @@ TEST_CASE("a journal without names or without measurements says what is missing"
   CHECK(nameless.code() == StatusCode::unsupported);
   CHECK(nameless.status().message().find("board/journal: 1 measurements of kernels") == 0);
   name_everything(*journal);
-  const auto named = imported(disk);
-  REQUIRE(named.ok());
-  CHECK(named->front().warnings.size() == 1);  // no uniform draws
-  CHECK(distribution_of(named->front()).measured == 0);
+  const auto named = required(imported(disk));
+  CHECK(named.front().warnings.size() == 1);  // no uniform draws
+  CHECK(distribution_of(named.front()).measured == 0);
 }
 
 TEST_CASE("what is no journal is refused, and a torn one gives what came before") {
@@ -249,10 +239,9 @@ TEST_CASE("what is no journal is refused, and a torn one gives what came before"
   std::vector<std::uint8_t> bytes = disk->files().at(journal::kJournalName);
   CHECK(is_journal(bytes));
   bytes.pop_back();
-  const auto histories = histories_of_journal(bytes, "x");
-  REQUIRE(histories.ok());
-  CHECK(histories->front().rows() == 1);
-  CHECK(histories->front().warnings.size() == 1);
+  const auto histories = required(histories_of_journal(bytes, "x"));
+  CHECK(histories.front().rows() == 1);
+  CHECK(histories.front().warnings.size() == 1);
 }
 
 TEST_CASE("what two boards measured serves a third one from its first step on") {
@@ -270,10 +259,9 @@ TEST_CASE("what two boards measured serves a third one from its first step on") 
   CHECK(both.size() >= 59);
   for (const auto& drawn : draws_of(b[0])) CHECK(both.insert(drawn).second);
 
-  const auto learned = learn({&a[0], &b[0]}, LearnOptions());
-  REQUIRE_MESSAGE(learned.ok(), learned.status().to_string());
+  const auto learned = required(learn({&a[0], &b[0]}, LearnOptions()));
   const std::string model = folder.file("fleet.itmodel");
-  REQUIRE(write_file_atomically(model, learned->bytes).ok());
+  REQUIRE(write_file_atomically(model, learned.bytes).ok());
   const double good_ms = 1 / 0.8 / 0.7;  // 70 % of the best there is on the third
   TunedBoard alone("Board C", 77, 8, 9, 0.8, folder.file("c"));
   TunedBoard helped("Board C", 77, 8, 9, 0.8, folder.file("d"), model);

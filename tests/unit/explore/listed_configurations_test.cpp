@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/unit/explore/scripted_runner.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::explore;
@@ -21,9 +22,8 @@ TEST_CASE("a longer list of configurations begins with the shorter one") {
   CHECK(std::equal(few->begin(), few->end(), more->begin()));
   CHECK(std::equal(more->begin(), more->end(), all->begin()));
   CHECK(all->size() == 12);
-  const auto other = listed_configurations(*package, 2, 7);
-  REQUIRE(other.ok());
-  CHECK(*other != *more);
+  const auto other = required(listed_configurations(*package, 2, 7));
+  CHECK(other != *more);
 }
 
 TEST_CASE("a longer list begins with the shorter one where the space has no numbers, too") {
@@ -34,12 +34,11 @@ TEST_CASE("a longer list begins with the shorter one where the space has no numb
     std::vector<Configuration> shorter;
     for (const std::uint64_t samples : {1, 2, 3, 6}) {
       CAPTURE(samples);
-      const auto list = listed_configurations(*package, seed, samples);
-      REQUIRE(list.ok());
-      REQUIRE(list->size() > shorter.size());
-      CHECK(std::equal(shorter.begin(), shorter.end(), list->begin()));
-      found += list->back()[0] == 1 ? 1 : 0;
-      shorter = *list;
+      const auto list = required(listed_configurations(*package, seed, samples));
+      REQUIRE(list.size() > shorter.size());
+      CHECK(std::equal(shorter.begin(), shorter.end(), list.begin()));
+      found += list.back()[0] == 1 ? 1 : 0;
+      shorter = list;
     }
   }
   CHECK(found > 0);
@@ -67,7 +66,6 @@ TEST_CASE("a part of the space has draws of its own") {
     }
   }
   const std::int64_t nowhere = rare + 1;
-  const auto none = listed_configurations(*package, 1, 2, {{{parameter, nowhere}}});
-  REQUIRE(none.ok());
-  CHECK(*none == *listed_configurations(*package, 1, 2));
+  const auto none = required(listed_configurations(*package, 1, 2, {{{parameter, nowhere}}}));
+  CHECK(none == *listed_configurations(*package, 1, 2));
 }

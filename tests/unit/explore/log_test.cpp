@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tests/unit/explore/scripted_runner.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::explore;
@@ -49,9 +50,8 @@ Result<std::unique_ptr<Log>> open(const std::shared_ptr<Disk>& disk,
 
 std::shared_ptr<Disk> disk_with(std::uint64_t results) {
   auto disk = std::make_shared<Disk>();
-  auto log = open(disk);
-  REQUIRE_MESSAGE(log.ok(), log.status().to_string());
-  for (std::uint64_t i = 0; i < results; ++i) REQUIRE((*log)->append(result(i)).ok());
+  auto log = required(open(disk));
+  for (std::uint64_t i = 0; i < results; ++i) REQUIRE(log->append(result(i)).ok());
   return disk;
 }
 
@@ -60,17 +60,15 @@ std::shared_ptr<Disk> disk_with(std::uint64_t results) {
 TEST_CASE("results and controls are read back as they were written") {
   auto disk = std::make_shared<Disk>();
   {
-    auto log = open(disk);
-    REQUIRE(log.ok());
-    REQUIRE((*log)->append(result(7)).ok());
-    REQUIRE((*log)->append(failure(8)).ok());
-    REQUIRE((*log)->append(ControlMeasurement{2, {Nanoseconds(3)}, 1700000001}).ok());
+    auto log = required(open(disk));
+    REQUIRE(log->append(result(7)).ok());
+    REQUIRE(log->append(failure(8)).ok());
+    REQUIRE(log->append(ControlMeasurement{2, {Nanoseconds(3)}, 1700000001}).ok());
   }
-  auto log = open(disk);
-  REQUIRE(log.ok());
-  CHECK((*log)->dropped_bytes() == 0);
-  REQUIRE((*log)->results().size() == 2);
-  const ExploredConfiguration& good = (*log)->results()[0];
+  auto log = required(open(disk));
+  CHECK(log->dropped_bytes() == 0);
+  REQUIRE(log->results().size() == 2);
+  const ExploredConfiguration& good = log->results()[0];
   const ExploredConfiguration expected = result(7);
   CHECK(good.number == 7);
   CHECK(good.configuration == expected.configuration);
@@ -81,13 +79,13 @@ TEST_CASE("results and controls are read back as they were written") {
   CHECK(good.max_error == expected.max_error);
   CHECK(good.samples == expected.samples);
   CHECK(good.unix_seconds == expected.unix_seconds);
-  const ExploredConfiguration& bad = (*log)->results()[1];
+  const ExploredConfiguration& bad = log->results()[1];
   CHECK(bad.status == TrialStatus::correctness);
   CHECK(bad.message == "element 3 of 'y' is ? wrong");
   CHECK(bad.max_error == std::numeric_limits<double>::infinity());
-  REQUIRE((*log)->controls().size() == 1);
-  CHECK((*log)->controls()[0].after == 2);
-  CHECK((*log)->controls()[0].samples == std::vector<Nanoseconds>{Nanoseconds(3)});
+  REQUIRE(log->controls().size() == 1);
+  CHECK(log->controls()[0].after == 2);
+  CHECK(log->controls()[0].samples == std::vector<Nanoseconds>{Nanoseconds(3)});
 }
 
 TEST_CASE("cut at any byte, the log keeps the results before the cut and goes on behind them") {
@@ -110,11 +108,10 @@ TEST_CASE("cut at any byte, the log keeps the results before the cut and goes on
       before = (*log)->results().size();
       REQUIRE((*log)->append(result(100)).ok());
     }
-    auto log = open(disk);
-    REQUIRE(log.ok());
-    REQUIRE((*log)->results().size() == before + 1);
-    CHECK((*log)->results().back().number == 100);
-    CHECK((*log)->dropped_bytes() == 0);
+    auto log = required(open(disk));
+    REQUIRE(log->results().size() == before + 1);
+    CHECK(log->results().back().number == 100);
+    CHECK(log->dropped_bytes() == 0);
     kept.push_back(before);
   }
   CHECK(std::is_sorted(kept.begin(), kept.end()));
@@ -126,11 +123,10 @@ TEST_CASE("what was synced survives a power cut at any moment") {
   auto disk = std::make_shared<Disk>();
   std::vector<std::size_t> synced_after;  // operations at which result i was synced
   {
-    auto log = open(disk);
-    REQUIRE(log.ok());
+    auto log = required(open(disk));
     for (std::uint64_t i = 0; i < 4; ++i) {
-      REQUIRE((*log)->append(result(i)).ok());
-      REQUIRE((*log)->sync().ok());
+      REQUIRE(log->append(result(i)).ok());
+      REQUIRE(log->sync().ok());
       synced_after.push_back(disk->operations.size());
     }
   }
@@ -143,9 +139,8 @@ TEST_CASE("what was synced survives a power cut at any moment") {
     }
     for (const Cut cut : idletune::test::kAllCuts) {
       auto after = std::make_shared<Disk>(cutter.image(cut, random));
-      auto log = open(after);
-      REQUIRE_MESSAGE(log.ok(), log.status().to_string());
-      const auto& results = (*log)->results();
+      auto log = required(open(after));
+      const auto& results = log->results();
       CHECK(results.size() >= promised);
       for (std::size_t i = 0; i < results.size(); ++i) CHECK(results[i].number == i);
       ++images;
@@ -185,16 +180,14 @@ TEST_CASE("two processes cannot write the same log") {
 TEST_CASE("a full disk is said, and what was there is read back later") {
   auto disk = disk_with(2);
   {
-    auto log = open(disk);
-    REQUIRE(log.ok());
+    auto log = required(open(disk));
     disk->fault.first = disk->changes;
     disk->fault.code = StatusCode::no_space;
     disk->fault.torn = true;
-    CHECK((*log)->append(result(2)).code() == StatusCode::no_space);
+    CHECK(log->append(result(2)).code() == StatusCode::no_space);
   }
   disk->fault = {};
-  auto log = open(disk);
-  REQUIRE(log.ok());
-  CHECK((*log)->results().size() == 2);
-  CHECK((*log)->dropped_bytes() > 0);
+  auto log = required(open(disk));
+  CHECK(log->results().size() == 2);
+  CHECK(log->dropped_bytes() > 0);
 }

@@ -6,6 +6,7 @@
 
 #include "models/host/pack/pack.hpp"
 #include "tests/unit/explore/scripted_runner.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using explore::Order;
@@ -21,12 +22,11 @@ std::vector<std::uint64_t> keys(const Space& space, const Order& order) {
 Space unnumbered_space() {
   PackOptions options;
   options.max_edges = 1;
-  auto space = build_space(
+  auto space = required(build_space(
       {{"A", ParameterKind::other, {1, 2, 3, 4}, 1}, {"B", ParameterKind::other, {1, 2, 3, 4}, 1}},
-      {{"A != B", {}}}, {}, options);
-  REQUIRE_MESSAGE(space.ok(), space.status().to_string());
-  REQUIRE_FALSE(space->indexed());
-  return *space;
+      {{"A != B", {}}}, {}, options));
+  REQUIRE_FALSE(space.indexed());
+  return space;
 }
 
 }  // namespace
@@ -65,24 +65,21 @@ TEST_CASE("a longer sample of the same seed begins with the shorter one") {
 
 TEST_CASE("more samples than there are configurations are all of them") {
   const auto package = explore::test::twelve();
-  auto order = Order::make(package->space(), 1, 1000);
-  REQUIRE(order.ok());
-  CHECK(order->size() == 12);
-  CHECK(order->is_whole_space());
+  auto order = required(Order::make(package->space(), 1, 1000));
+  CHECK(order.size() == 12);
+  CHECK(order.is_whole_space());
 }
 
 TEST_CASE("a space without numbers can be sampled without repetition, and needs a number") {
   const Space space = unnumbered_space();
   CHECK(Order::make(space, 1, std::nullopt).code() == StatusCode::unsupported);
-  auto order = Order::make(space, 1, 8);
-  REQUIRE(order.ok());
-  const std::vector<std::uint64_t> visited = keys(space, *order);
+  auto order = required(Order::make(space, 1, 8));
+  const std::vector<std::uint64_t> visited = keys(space, order);
   CHECK(std::set<std::uint64_t>(visited.begin(), visited.end()).size() == 8);
-  for (std::uint64_t i = 0; i < order->size(); ++i) CHECK(space.contains(order->at(i)));
-  auto longer = Order::make(space, 1, 100);
-  REQUIRE(longer.ok());
-  CHECK(longer->size() == 12);
-  std::vector<std::uint64_t> beginning = keys(space, *longer);
+  for (std::uint64_t i = 0; i < order.size(); ++i) CHECK(space.contains(order.at(i)));
+  auto longer = required(Order::make(space, 1, 100));
+  CHECK(longer.size() == 12);
+  std::vector<std::uint64_t> beginning = keys(space, longer);
   beginning.resize(8);
   CHECK(beginning == visited);
 }

@@ -9,6 +9,7 @@
 
 #include "agent/host/explore/journal_history.hpp"
 #include "agent/journal/journal.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/tuning/recorded_noise.hpp"
 
 namespace idletune::test {
@@ -126,10 +127,9 @@ class StateInMemory final : public detail::PlayedSurroundings {
 void FleetKernel::add(const std::string& path, const std::string& device) {
   ImportOptions options;
   options.device = device;
-  auto histories = import_histories(read_bytes(path), path, options);
-  REQUIRE_MESSAGE(histories.ok(), histories.status().to_string());
-  REQUIRE(histories->size() == 1);
-  History history = std::move(histories->front());
+  auto histories = required(import_histories(read_bytes(path), path, options));
+  REQUIRE(histories.size() == 1);
+  History history = std::move(histories.front());
   const double scale = static_cast<double>(kBestTime.count()) / history.best_time_ns();
   for (double& time : history.run_time) time *= history.nanoseconds_per_unit * scale;
   for (double& time : history.compile_time) time *= history.nanoseconds_per_unit;
@@ -207,15 +207,13 @@ FleetDay FleetBoard::play(const std::string& model, const FleetHours& hours) {
   options.model = model;
   detail::Surroundings surroundings = parts_->board.surroundings();
   surroundings.played = &parts_->state;
-  auto agent = detail::AgentState::open_agent(options, std::move(surroundings));
-  REQUIRE_MESSAGE(agent.ok(), agent.status().to_string());
-  auto kernel = agent->kernel(parts_->board.device, parts_->package);
-  REQUIRE_MESSAGE(kernel.ok(), kernel.status().to_string());
+  auto agent = required(detail::AgentState::open_agent(options, std::move(surroundings)));
+  auto kernel = required(agent.kernel(parts_->board.device, parts_->package));
   const auto x = parts_->board.device.allocate(64 * sizeof(float));
-  REQUIRE(kernel->prepare(fleet::kFleetProblem).ok());
+  REQUIRE(kernel.prepare(fleet::kFleetProblem).ok());
   const double best = static_cast<double>(FleetKernel::kBestTime.count());
   FleetDay day;
-  const Configuration first = kernel->explain(fleet::kFleetProblem)->running;
+  const Configuration first = kernel.explain(fleet::kFleetProblem)->running;
   day.first = best / static_cast<double>(parts_->times(first).run.count());
   parts_->launched = 0ns;
   const auto so_far = [&](int frames) {
@@ -225,22 +223,20 @@ FleetDay FleetBoard::play(const std::string& model, const FleetHours& hours) {
   for (int frame = 0; frame < hours.frames; ++frame) {
     const Nanoseconds start = parts_->board.clock.now();
     for (int i = 0; i < hours.launches; ++i)
-      well = kernel->launch(fleet::kFleetProblem, {(*x)->argument()}).ok() && well;
-    (void)agent->idle(hours.gap);
+      well = kernel.launch(fleet::kFleetProblem, {(*x)->argument()}).ok() && well;
+    (void)agent.idle(hours.gap);
     parts_->board.clock.advance(10s - (parts_->board.clock.now() - start));
     if (frame == 359) day.hour = so_far(360);
   }
   REQUIRE(well);
   day.day = so_far(hours.frames);
-  day.evaluated = kernel->explain(fleet::kFleetProblem)->evaluated;
+  day.evaluated = kernel.explain(fleet::kFleetProblem)->evaluated;
   return day;
 }
 
 std::vector<History> FleetBoard::brought_home() const {
   const Files files = parts_->state.disk->files();
-  auto histories = explore::histories_of_journal(files.at(journal::kJournalName), "journal");
-  REQUIRE_MESSAGE(histories.ok(), histories.status().to_string());
-  return std::move(*histories);
+  return required(explore::histories_of_journal(files.at(journal::kJournalName), "journal"));
 }
 
 }  // namespace idletune::test

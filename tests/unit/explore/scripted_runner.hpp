@@ -8,13 +8,13 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "agent/host/explore/exploration.hpp"
 #include "agent/host/explore/history_of.hpp"
 #include "agent/host/explore/listed_configurations.hpp"
 #include "tests/unit/journal/faulty_storage.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/trial/scale_kernel.hpp"
 
 namespace idletune::explore::test {
@@ -95,12 +95,9 @@ inline std::shared_ptr<const KernelPackage> unnumbered() {
   description.launch.local_memory_bytes = "0";
   PackOptions options;
   options.max_edges = 1;
-  auto bytes = pack(description, options);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  auto package = KernelPackage::open(std::move(*bytes), "test");
-  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-  REQUIRE_FALSE((*package)->space().indexed());
-  return *package;
+  auto package = required(KernelPackage::open(required(pack(description, options)), "test"));
+  REQUIRE_FALSE(package->space().indexed());
+  return package;
 }
 
 inline DeviceInfo test_device() {
@@ -135,16 +132,12 @@ struct Bench {
   Bench() { settings.control_interval = Nanoseconds{0}; }
 
   std::vector<Configuration> listed() const {
-    auto list = listed_configurations(*package, settings.seed, samples);
-    REQUIRE_MESSAGE(list.ok(), list.status().to_string());
-    return *list;
+    return required(listed_configurations(*package, settings.seed, samples));
   }
 
   Order order() const {
     if (settings.is_list) return Order::of(package->space(), listed());
-    auto made = Order::make(package->space(), settings.seed, samples);
-    REQUIRE_MESSAGE(made.ok(), made.status().to_string());
-    return std::move(*made);
+    return required(Order::make(package->space(), settings.seed, samples));
   }
 
   Result<std::unique_ptr<Log>> log() {
@@ -172,11 +165,8 @@ struct Bench {
   }
 
   std::vector<History> histories() {
-    auto opened = log();
-    REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
-    auto made = histories_of(*package, device, order(), settings, **opened);
-    REQUIRE_MESSAGE(made.ok(), made.status().to_string());
-    return std::move(*made);
+    auto opened = required(log());
+    return required(histories_of(*package, device, order(), settings, *opened));
   }
 
   // How many results each number has.

@@ -1,4 +1,5 @@
 #include "agent/host/explore/shape_list.hpp"
+#include "tests/unit/required.hpp"
 
 #include <doctest/doctest.h>
 
@@ -26,16 +27,14 @@ std::string error_of(const std::string& text, const ShapeColumns& columns = kPro
 }  // namespace
 
 TEST_CASE("a list names the dimensions in any order and case, beside other columns") {
-  const auto shapes = read("kind,k, n ,M\r\nconv,3,2,1\n\nfc,30,20,10\nfc again,3,2,1\n");
-  REQUIRE_MESSAGE(shapes.ok(), shapes.status().to_string());
-  CHECK(*shapes == std::vector<Shape>{{1, 2, 3}, {10, 20, 30}});
+  const auto shapes = required(read("kind,k, n ,M\r\nconv,3,2,1\n\nfc,30,20,10\nfc again,3,2,1\n"));
+  CHECK(shapes == std::vector<Shape>{{1, 2, 3}, {10, 20, 30}});
 }
 
 TEST_CASE("what is the same at all problems is given beside the list, features too") {
   const ShapeColumns columns = {{"M", "BATCH"}, {"mean"}, {{"BATCH", 1}}};
-  const auto shapes = read("m,mean,batch\n4,2.5,77\n", columns);
-  REQUIRE(shapes.ok());
-  CHECK(*shapes == std::vector<Shape>{Shape({4, 1}, {2.5})});
+  const auto shapes = required(read("m,mean,batch\n4,2.5,77\n", columns));
+  CHECK(shapes == std::vector<Shape>{Shape({4, 1}, {2.5})});
   CHECK(error_of("m,mean\n4,-1\n", columns) ==
         "corrupt: list.csv, line 2: mean is '-1', expected a number of at least 0");
 }

@@ -7,6 +7,7 @@
 #include "agent/signing/pushed_file.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/signing/signed_file.hpp"
 
 using namespace idletune;
@@ -21,9 +22,7 @@ const std::string kProduct = "thermostat-3";
 
 std::unique_ptr<FileTrust> trust_in(const std::vector<PublicKey>& keys,
                                     const std::string& product = kProduct) {
-  auto trust = signed_files(keys, product, &kCheck);
-  REQUIRE_MESSAGE(trust.ok(), trust.status().to_string());
-  return std::move(*trust);
+  return required(signed_files(keys, product, &kCheck));
 }
 
 std::vector<std::uint8_t> some_bytes(std::size_t count) {
@@ -34,7 +33,6 @@ std::vector<std::uint8_t> some_bytes(std::size_t count) {
 
 std::string refusal(const FileTrust& trust, Bytes file) {
   const auto believed = trust.believed(file);
-  REQUIRE_FALSE(believed.ok());
   CHECK(believed.code() == StatusCode::untrusted);
   return believed.status().message();
 }
@@ -109,11 +107,10 @@ TEST_CASE("keys are read as OpenSSL writes them") {
       "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEbHEU9gXrWO2H8w1omOLuAil4ai36\r\n"
       "ZtUVVSMxfUZsk+RiuodO0b1ZKDoyAb7ITPl2iVN0VoXuFk7OIafz+cuSTg==\n"
       "-----END PUBLIC KEY-----\n";
-  const auto key = PublicKey::read(text);
-  REQUIRE_MESSAGE(key.ok(), key.status().to_string());
-  CHECK(key->point[0] == 4);
-  CHECK(key->point[1] == 0x6c);
-  CHECK(key->point[64] == 0x4e);
+  const auto key = required(PublicKey::read(text));
+  CHECK(key.point[0] == 4);
+  CHECK(key.point[1] == 0x6c);
+  CHECK(key.point[64] == 0x4e);
   CHECK(PublicKey::read("").code() == StatusCode::invalid_argument);
   CHECK(PublicKey::read(text.substr(0, 120)).code() == StatusCode::invalid_argument);
   std::string other = text;

@@ -6,6 +6,7 @@
 #include "agent/host/cli/signing_keys.hpp"
 #include "agent/signing/trailer.hpp"
 #include "tests/unit/repeats.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
 #ifdef IDLETUNE_WITH_OPENSSL
@@ -27,11 +28,7 @@ std::vector<std::uint8_t> signed_with(const PrivateKey& key, const std::string& 
   return file;
 }
 
-PrivateKey some_key() {
-  auto key = make_private_key();
-  REQUIRE_MESSAGE(key.ok(), key.status().to_string());
-  return *key;
-}
+PrivateKey some_key() { return required(make_private_key()); }
 
 #ifdef IDLETUNE_WITH_OPENSSL
 // A million in the campaign (agent/signing/README.md).
@@ -77,20 +74,18 @@ class OpenSslCheck {
 
 TEST_CASE("a key that was written is read again, and its signatures hold for it alone") {
   const PrivateKey key = some_key();
-  const auto again = read_private_key(private_key_text(key));
-  REQUIRE_MESSAGE(again.ok(), again.status().to_string());
-  CHECK(again->x == key.x);
-  const auto known = PublicKey::read(public_key_text(key.public_key()));
-  REQUIRE(known.ok());
-  CHECK(known->point == key.public_key().point);
+  const auto again = required(read_private_key(private_key_text(key)));
+  CHECK(again.x == key.x);
+  const auto known = required(PublicKey::read(public_key_text(key.public_key())));
+  CHECK(known.point == key.public_key().point);
 
   const std::vector<std::uint8_t> file = signed_with(key, "p", {1, 2, 3});
-  CHECK(*(*signed_files({*known}, "p"))->believed(file) == 3);
+  CHECK(*(*signed_files({known}, "p"))->believed(file) == 3);
   const PrivateKey other = some_key();
   CHECK(other.x != key.x);
   CHECK((*signed_files({other.public_key()}, "p"))->believed(file).code() == StatusCode::untrusted);
   // A point that lies on no curve.
-  PublicKey wrong = *known;
+  PublicKey wrong = known;
   wrong.point[64] ^= 1;
   CHECK_FALSE(p256_check()->holds(wrong, Bytes(file).subspan(0, file.size() - 64),
                                   Bytes(file).subspan(file.size() - 64)));
@@ -109,9 +104,8 @@ TEST_CASE("signatures are read as they are, and in DER") {
   raw[63] = 0x02;
   CHECK(*read_signature(raw) == raw);
   const std::vector<std::uint8_t> der = {0x30, 0x07, 0x02, 0x02, 0x00, 0x81, 0x02, 0x01, 0x02};
-  const auto read = read_signature(der);
-  REQUIRE_MESSAGE(read.ok(), read.status().to_string());
-  CHECK(*read == raw);
+  const auto read = required(read_signature(der));
+  CHECK(read == raw);
   CHECK_FALSE(read_signature({}).ok());
   CHECK_FALSE(read_signature(Bytes(der).subspan(1)).ok());
   CHECK_FALSE(read_signature(std::vector<std::uint8_t>(200, 1)).ok());
@@ -124,14 +118,13 @@ TEST_CASE("no file and no signature that was changed is believed, and OpenSSL ag
   std::mt19937_64 random(wanted());
   const auto below = [&](std::size_t limit) { return random() % limit; };
   const PrivateKey key = some_key();
-  const auto trust = signed_files({key.public_key()}, "p");
-  REQUIRE(trust.ok());
+  const auto trust = required(signed_files({key.public_key()}, "p"));
   const OpenSslCheck openssl(public_key_text(key.public_key()));
   for (std::uint64_t i = 0; i < wanted(); i += 100) {
     std::vector<std::uint8_t> content(1 + below(300));
     for (std::uint8_t& byte : content) byte = static_cast<std::uint8_t>(random());
     const std::vector<std::uint8_t> file = signed_with(key, "p", content);
-    REQUIRE((*trust)->believed(file).ok());
+    REQUIRE(trust->believed(file).ok());
     REQUIRE(openssl.holds(Bytes(file).subspan(0, file.size() - 64),
                           Bytes(file).subspan(file.size() - 64)));
     for (int change = 0; change < 100; ++change) {
@@ -144,7 +137,7 @@ TEST_CASE("no file and no signature that was changed is believed, and OpenSSL ag
         other[at] = static_cast<std::uint8_t>(random());
         if (bytes == 0) bytes = 1;
       }
-      const auto believed = (*trust)->believed(other);
+      const auto believed = trust->believed(other);
       REQUIRE(believed.code() == StatusCode::untrusted);
       REQUIRE_FALSE(openssl.holds(Bytes(other).subspan(0, other.size() - 64),
                                   Bytes(other).subspan(other.size() - 64)));
