@@ -18,6 +18,7 @@
 #include "models/host/pack/xml.hpp"
 #include "platform/cuda/driver.hpp"
 #include "tests/unit/emulated_cuda/emulated_driver.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
 namespace emulated_cuda {
@@ -48,11 +49,7 @@ struct HelperEnvironment {
 };
 
 inline std::vector<std::uint8_t> packed(const std::string& xml) {
-  auto description = read_kernel_xml(xml);
-  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
-  auto bytes = pack(*description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  return std::move(*bytes);
+  return required(pack(required(read_kernel_xml(xml))));
 }
 
 // A context and a stream of the application's, adopted: a device's primary context, or its own.
@@ -71,23 +68,21 @@ struct AdoptedContext {
     REQUIRE(driver->StreamCreate(&stream, cuda::kStreamNonBlocking) == cuda::kSuccess);
     cuda::OpenOptions options = emulated.options();
     options.nvrtc_library = compiler;
-    auto adopted = cuda::adopt(context, stream, options);
-    REQUIRE_MESSAGE(adopted.ok(), adopted.status().to_string());
-    device = std::move(*adopted);
+    auto adopted = required(cuda::adopt(context, stream, options));
+    device = std::move(adopted);
   }
   ~AdoptedContext() {
     cuda::ContextHandle popped = nullptr;
     driver->CtxPopCurrent(&popped);
   }
   std::unique_ptr<Buffer> upload(const std::vector<float>& values) {
-    auto buffer = device->allocate(values.size() * sizeof(float));
-    REQUIRE_MESSAGE(buffer.ok(), buffer.status().to_string());
+    auto buffer = required(device->allocate(values.size() * sizeof(float)));
     REQUIRE(device
-                ->write(**buffer, 0,
+                ->write(*buffer, 0,
                         {reinterpret_cast<const std::uint8_t*>(values.data()),
                          values.size() * sizeof(float)})
                 .ok());
-    return std::move(*buffer);
+    return buffer;
   }
   std::vector<float> download(const Buffer& buffer, std::size_t size) {
     std::vector<float> values(size);
@@ -125,19 +120,17 @@ Explanation tune(Agent& agent, TunedKernel& kernel, const Shape& shape, Enough e
   for (;;) {
     needs = agent.tune_now(500ms + needs).needs;
     launch();
-    auto explanation = kernel.explain(shape);
-    REQUIRE(explanation.ok());
+    auto explanation = required(kernel.explain(shape));
     const bool is_late = std::chrono::steady_clock::now() - start > kPatience;
-    if (is_late || enough(*explanation) || !agent.status().tuning_enabled) {
-      return std::move(*explanation);
+    if (is_late || enough(explanation) || !agent.status().tuning_enabled) {
+      return explanation;
     }
   }
 }
 
 inline bool has_compiler(const EmulatedDriver& emulated) {
-  auto devices = cuda::list(emulated.options());
-  REQUIRE_MESSAGE(devices.ok(), devices.status().to_string());
-  if (devices->front().has_compiler) return true;
+  auto devices = required(cuda::list(emulated.options()));
+  if (devices.front().has_compiler) return true;
   idletune::test::skip("no NVRTC");
   return false;
 }

@@ -11,6 +11,7 @@
 #include "models/package/kernel_package.hpp"
 #include "tests/unit/emulated_cuda/adopted_agent.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace emulated_cuda;
 using idletune::test::TemporaryFolder;
@@ -41,17 +42,13 @@ struct Scaled {
 };
 
 std::vector<std::uint8_t> scaling(const std::string& constraint) {
-  auto description = read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/tests/campaigns/gpu/faults.xml");
-  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
-  description->constraints = {DescribedExpression(constraint)};
-  return *pack(*description);
+  auto description =
+      required(read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/tests/campaigns/gpu/faults.xml"));
+  description.constraints = {DescribedExpression(constraint)};
+  return *pack(description);
 }
 
-Agent open_agent(const AgentOptions& options) {
-  auto agent = Agent::open(options);
-  REQUIRE_MESSAGE(agent.ok(), agent.status().to_string());
-  return std::move(*agent);
-}
+Agent open_agent(const AgentOptions& options) { return required(Agent::open(options)); }
 
 Agent open_in_process() {
   AgentOptions options;
@@ -62,10 +59,9 @@ Agent open_in_process() {
 }
 
 TunedKernel load(Agent& agent, Device& device, std::vector<std::uint8_t> package) {
-  auto kernel = agent.kernel(device, std::move(package));
-  REQUIRE_MESSAGE(kernel.ok(), kernel.status().to_string());
-  kernel->expect_launches({kElements}, 1e12);
-  return std::move(*kernel);
+  auto kernel = required(agent.kernel(device, std::move(package)));
+  kernel.expect_launches({kElements}, 1e12);
+  return kernel;
 }
 
 }  // namespace
@@ -182,9 +178,9 @@ TEST_CASE("candidates race in the application's launches, none of which is wrong
   const HelperEnvironment environment(folder.path() + "/findings.txt");
   AdoptedContext application(emulated);
   Scaled work(application);
-  auto description = read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/tests/campaigns/gpu/faults.xml");
-  REQUIRE(description.ok());
-  description->constraints = {DescribedExpression("BEHAVIOUR == 0 || BEHAVIOUR == 2")};
+  auto description =
+      required(read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/tests/campaigns/gpu/faults.xml"));
+  description.constraints = {DescribedExpression("BEHAVIOUR == 0 || BEHAVIOUR == 2")};
   // Where others keep the processors busy, a trial may have decided before launches could.
   bool raced = false;
   for (int attempt = 0; attempt < 5 && !raced; ++attempt) {
@@ -193,7 +189,7 @@ TEST_CASE("candidates race in the application's launches, none of which is wrong
     options.idle_cost = options.compile_cost = 0;
     options.overhead_limit = 1;
     Agent agent = open_agent(options);
-    TunedKernel kernel = load(agent, *application.device, *pack(*description));
+    TunedKernel kernel = load(agent, *application.device, *pack(description));
     InPlaceOptions in_place;
     in_place.allowed = true;
     in_place.max_slowdown = 1;
@@ -249,22 +245,19 @@ TEST_CASE("a package with PTX made ahead runs where there is no compiler, and no
   const EmulatedDriver emulated;
   if (!has_compiler(emulated)) return;
   auto bytes = scaling("BEHAVIOUR == 0");
-  auto package = KernelPackage::open(bytes, "prebuilt");
-  REQUIRE(package.ok());
-  const Configuration chosen[] = {(*package)->default_configuration(), {0, 256}};
+  auto package = required(KernelPackage::open(bytes, "prebuilt"));
+  const Configuration chosen[] = {package->default_configuration(), {0, 256}};
   std::vector<std::vector<std::uint8_t>> images;
   std::vector<BinaryOfConfiguration> binaries;
   for (const Configuration& configuration : chosen) {
-    const std::string text = (*package)->compile_options(configuration);
-    auto image = cuda::compile_ahead({(*package)->source(), (*package)->entry(), text, 1}, 87,
-                                     BinaryFormat::ptx, emulated.options());
-    REQUIRE_MESSAGE(image.ok(), image.status().to_string());
-    images.push_back(std::move(*image));
+    const std::string text = package->compile_options(configuration);
+    auto image = required(cuda::compile_ahead({package->source(), package->entry(), text, 1}, 87,
+                                              BinaryFormat::ptx, emulated.options()));
+    images.push_back(std::move(image));
     binaries.push_back(
         {configuration, {BinaryFormat::ptx, {images.back().data(), images.back().size()}, 87}});
   }
-  auto with_images = with_prebuilt(bytes, binaries);
-  REQUIRE_MESSAGE(with_images.ok(), with_images.status().to_string());
+  auto with_images = required(with_prebuilt(bytes, binaries));
   TemporaryFolder folder;
   const HelperEnvironment environment(folder.path() + "/findings.txt");
   ::setenv("IDLETUNE_NVRTC_LIBRARY", "none", 1);
@@ -273,7 +266,7 @@ TEST_CASE("a package with PTX made ahead runs where there is no compiler, and no
   Scaled work(application);
   Agent agent = open_agent(options_with(folder.path() + "/state"));
   CHECK(agent.kernel(*application.device, bytes).code() == StatusCode::unsupported);
-  TunedKernel kernel = load(agent, *application.device, *with_images);
+  TunedKernel kernel = load(agent, *application.device, with_images);
   work.launch_and_check(kernel);
   const auto explanation = tune(
       agent, kernel, {kElements},

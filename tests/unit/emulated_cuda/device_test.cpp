@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/unit/emulated_cuda/emulated_driver.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
 using namespace idletune;
@@ -32,22 +33,19 @@ extern "C" __global__ void scale(float* out, const float* in, float factor, int 
 
 // Null, and the case is skipped, where there is no NVRTC.
 std::unique_ptr<Device> open_device(const EmulatedDriver& emulated, std::uint32_t index = 0) {
-  auto opened = cuda::open(index, emulated.options());
-  REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
-  if ((*opened)->info().has_compiler) return std::move(*opened);
+  auto opened = required(cuda::open(index, emulated.options()));
+  if (opened->info().has_compiler) return opened;
   test::skip("no NVRTC");
   return nullptr;
 }
 
 struct DeviceWork {
   DeviceWork(Device& on, const char* options) : device(on) {
-    auto compiled = device.compile({kSource, "scale", options, 1});
-    REQUIRE_MESSAGE(compiled.ok(), compiled.status().to_string());
-    program = std::move(*compiled);
+    auto compiled = required(device.compile({kSource, "scale", options, 1}));
+    program = std::move(compiled);
     for (std::unique_ptr<Buffer>* buffer : {&in, &out}) {
-      auto made = device.allocate(values.size() * sizeof(float));
-      REQUIRE(made.ok());
-      *buffer = std::move(*made);
+      auto made = required(device.allocate(values.size() * sizeof(float)));
+      *buffer = std::move(made);
     }
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
     REQUIRE(device
@@ -92,10 +90,9 @@ TEST_CASE("a kernel in CUDA runs on each board, and its time is modelled" *
           (index == 0 ? "Emulated Jetson Orin Nano" : "Emulated Jetson Nano"));
     CHECK(device->info().compute_units == (index == 0 ? 8 : 1));
     DeviceWork work(*device, "-DBEHAVIOUR=0");
-    const auto first = work.run();
-    REQUIRE_MESSAGE(first.ok(), first.status().to_string());
-    CHECK(first->device > 0ns);
-    CHECK(work.run()->device == first->device);
+    const auto first = required(work.run());
+    CHECK(first.device > 0ns);
+    CHECK(work.run()->device == first.device);
     const std::vector<float> result = work.result();
     // Of the last block only 72 of 128 threads have numbers: the others have put zeros.
     for (std::size_t i = 0; i < 200; ++i) {
@@ -132,11 +129,9 @@ TEST_CASE("a kernel without end outlives its deadline" * doctest::test_suite("NV
 TEST_CASE(
     "the default stream of an adopted context is not captured, on a thread without a context") {
   const EmulatedDriver emulated;
-  auto opened = cuda::open(0, emulated.options());
-  REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
-  auto adopted = cuda::adopt(cuda::handles(**opened).context, nullptr, emulated.options());
-  REQUIRE_MESSAGE(adopted.ok(), adopted.status().to_string());
-  CHECK(!(*adopted)->capturing(nullptr));
+  auto opened = required(cuda::open(0, emulated.options()));
+  auto adopted = required(cuda::adopt(cuda::handles(*opened).context, nullptr, emulated.options()));
+  CHECK(!adopted->capturing(nullptr));
 }
 
 TEST_CASE(
@@ -144,17 +139,16 @@ TEST_CASE(
   const EmulatedDriver emulated;
   auto options = emulated.options();
   options.nvrtc_library = "none";
-  auto device = cuda::open(0, options);
-  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
+  auto device = required(cuda::open(0, options));
   const std::string ptx = ".version 12.0\n.target sm_87\n";
   const PrebuiltBinary binary{
       BinaryFormat::ptx, {reinterpret_cast<const std::uint8_t*>(ptx.c_str()), ptx.size() + 1}, 87};
   CompileRequest request{kSource, "scale", "", 1};
   request.prebuilt = {&binary, 1};
-  const auto refused = (*device)->compile(request);
+  const auto refused = device->compile(request);
   REQUIRE(refused.code() == StatusCode::unsupported);
   CHECK_MESSAGE(
       refused.status().message().find("CUDA_ERROR_UNSUPPORTED_PTX_VERSION") != std::string::npos,
       refused.status().message());
-  CHECK((*device)->usable().ok());
+  CHECK(device->usable().ok());
 }

@@ -17,6 +17,7 @@
 #include "models/package/kernel_package.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/emulated_cuda/emulated_driver.hpp"
+#include "tests/unit/required.hpp"
 
 namespace emulated_cuda {
 
@@ -29,19 +30,16 @@ struct SourceFault {
 // kernels/`name`.xml; with the fault, if there is one.
 inline std::shared_ptr<const idletune::KernelPackage> package_with(const std::string& name,
                                                                    const SourceFault* fault) {
-  auto description = idletune::read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/" + name + ".xml");
-  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
+  auto description =
+      required(idletune::read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/" + name + ".xml"));
   if (fault != nullptr) {
     const std::string right(fault->right);
-    const std::size_t at = description->source.find(right);
+    const std::size_t at = description.source.find(right);
     REQUIRE_MESSAGE(at != std::string::npos, "the source does not hold '" << right << "'");
-    description->source.replace(at, right.size(), fault->wrong);
+    description.source.replace(at, right.size(), fault->wrong);
   }
-  auto bytes = idletune::pack(*description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  auto package = idletune::KernelPackage::open(std::move(*bytes), name);
-  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-  return *package;
+  auto bytes = required(idletune::pack(description));
+  return required(idletune::KernelPackage::open(std::move(bytes), name));
 }
 
 // The default with other values of some parameters.
@@ -67,8 +65,7 @@ inline idletune::Status run_package(idletune::Device& device,
                                     const idletune::Shape& shape,
                                     const idletune::Configuration& configuration) {
   using namespace idletune;
-  auto plan = package.plan(shape, configuration);
-  REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
+  auto plan = required(package.plan(shape, configuration));
   auto programs = trial::compile_steps(device, package, configuration);
   if (!programs.ok()) return programs.status();
   std::vector<std::unique_ptr<Buffer>> buffers;
@@ -84,18 +81,17 @@ inline idletune::Status run_package(idletune::Device& device,
       continue;
     }
     std::vector<std::uint8_t> bytes(package.buffer_bytes(i, shape, configuration).value());
-    auto buffer = device.allocate(bytes.size());
-    REQUIRE_MESSAGE(buffer.ok(), buffer.status().to_string());
+    auto buffer = required(device.allocate(bytes.size()));
     if (spec.access != idletune::Access::out && spec.kind == ArgumentKind::buffer) {
       const ArgumentSpec filled = trial::fill_at(package, i, shape, bytes.size());
       trial::fill_elements(filled, static_cast<std::uint32_t>(i), 1, 0,
                            MutableBytes(bytes.data(), bytes.size()));
-      REQUIRE(device.write(**buffer, 0, Bytes(bytes.data(), bytes.size())).ok());
+      REQUIRE(device.write(*buffer, 0, Bytes(bytes.data(), bytes.size())).ok());
     }
-    arguments.push_back((*buffer)->argument());
-    buffers.push_back(std::move(*buffer));
+    arguments.push_back(buffer->argument());
+    buffers.push_back(std::move(buffer));
   }
-  return trial::run_steps(device, *programs, plan->steps(),
+  return trial::run_steps(device, *programs, plan.steps(),
                           Span<const Argument>(arguments.data(), arguments.size()),
                           std::chrono::minutes(5))
       .status();

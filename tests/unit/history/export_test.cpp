@@ -6,6 +6,7 @@
 #include "models/host/history/export.hpp"
 #include "models/host/history/import.hpp"
 #include "tests/unit/history/recorded_data.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::test;
@@ -22,9 +23,8 @@ std::vector<History> sample_histories() {
     const std::string path = test_data(name);
     ImportOptions options;
     if (std::string(name).find("warts") != std::string::npos) options.device = "Board Nine";
-    auto imported = import_histories(read_bytes(path), path, options);
-    REQUIRE_MESSAGE(imported.ok(), imported.status().message());
-    for (History& history : *imported) histories.push_back(std::move(history));
+    auto imported = required(import_histories(read_bytes(path), path, options));
+    for (History& history : imported) histories.push_back(std::move(history));
   }
   return histories;
 }
@@ -80,14 +80,13 @@ TEST_CASE("a number of the problem's size stays one in a cache, as old Kernel Tu
   const std::string with_number =
       R"({"device_name": "d", "kernel_name": "k", "problem_size": 20000000,
           "tune_params_keys": ["a"], "cache": {"1": {"a": 1, "time": 2}}})";
-  auto history = import_kernel_tuner(with_number, "some.json");
-  REQUIRE(history.ok());
+  auto history = required(import_kernel_tuner(with_number, "some.json"));
   const auto size_of = [](const History& exported) {
     return nlohmann::json::parse(*export_kernel_tuner(exported))["problem_size"];
   };
-  CHECK(size_of(*history) == 20000000);
-  history->shape = Shape{5};
-  CHECK(size_of(*history) == nlohmann::json::array({5}));
+  CHECK(size_of(history) == 20000000);
+  history.shape = Shape{5};
+  CHECK(size_of(history) == nlohmann::json::array({5}));
 }
 
 TEST_CASE("a history exported to T4 and imported again is the same, whatever it came from") {
@@ -96,16 +95,14 @@ TEST_CASE("a history exported to T4 and imported again is the same, whatever it 
   histories.push_back(with_features());
   for (const History& history : histories) {
     CAPTURE(history.kernel);
-    const auto text = export_t4(history);
-    REQUIRE_MESSAGE(text.ok(), text.status().message());
-    const auto back = import_t4(*text, "another-name.t4.json");
-    REQUIRE_MESSAGE(back.ok(), back.status().message());
-    CHECK(back->warnings == history.warnings);
-    CHECK(back->notes == history.notes);
-    CHECK(back->status == history.status);
-    CHECK(back->extras.size() == history.extras.size());
-    CHECK(*back == history);
-    CHECK(*export_t4(*back) == *text);
+    const auto text = required(export_t4(history));
+    const auto back = required(import_t4(text, "another-name.t4.json"));
+    CHECK(back.warnings == history.warnings);
+    CHECK(back.notes == history.notes);
+    CHECK(back.status == history.status);
+    CHECK(back.extras.size() == history.extras.size());
+    CHECK(back == history);
+    CHECK(*export_t4(back) == text);
   }
 }
 
@@ -116,22 +113,19 @@ TEST_CASE(
   histories.push_back(with_features());
   for (const History& history : histories) {
     CAPTURE(history.kernel);
-    const auto text = export_kernel_tuner(history);
-    REQUIRE_MESSAGE(text.ok(), text.status().message());
-    const auto back = import_kernel_tuner(*text, "another-name.json");
-    REQUIRE_MESSAGE(back.ok(), back.status().message());
+    const auto text = required(export_kernel_tuner(history));
+    const auto back = required(import_kernel_tuner(text, "another-name.json"));
     const History expected = in_unit(history, 1e6);
-    CHECK(back->warnings == expected.warnings);
-    CHECK(back->notes == expected.notes);
-    CHECK(back->status == expected.status);
-    CHECK(*back == expected);
+    CHECK(back.warnings == expected.warnings);
+    CHECK(back.notes == expected.notes);
+    CHECK(back.status == expected.status);
+    CHECK(back == expected);
   }
 }
 
 TEST_CASE("a T4 export has what the schema wants of every result") {
-  const auto text = export_t4(every_status());
-  REQUIRE(text.ok());
-  const auto json = nlohmann::json::parse(*text);
+  const auto text = required(export_t4(every_status()));
+  const auto json = nlohmann::json::parse(text);
   CHECK(json["schema_version"] == "1.0.0");
   CHECK(json["metadata"]["timeunit"] == "nanoseconds");
   CHECK(json["metadata"]["device"] == "Board");
@@ -152,10 +146,9 @@ TEST_CASE("a T4 export has what the schema wants of every result") {
 }
 
 TEST_CASE("a cache export has what Kernel Tuner wants of it") {
-  const auto text = export_kernel_tuner(every_status());
-  REQUIRE(text.ok());
-  CHECK(text->substr(text->size() - 3) == "}\n}");  // else it appends brackets of its own
-  const auto json = nlohmann::json::parse(*text);
+  const auto text = required(export_kernel_tuner(every_status()));
+  CHECK(text.substr(text.size() - 3) == "}\n}");  // else it appends brackets of its own
+  const auto json = nlohmann::json::parse(text);
   CHECK(json["device_name"] == "Board");
   CHECK(json["kernel_name"] == "k");
   CHECK(json["tune_params_keys"] == nlohmann::json::array({"a"}));

@@ -6,6 +6,7 @@
 #include "models/core/random.hpp"
 #include "models/host/history/history.hpp"
 #include "tests/unit/history/recorded_data.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 
@@ -52,9 +53,8 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
 
 TEST_CASE("a history comes back from its file bit by bit") {
   const History history = small_history();
-  const auto read = read_history(write_history(history), "x");
-  REQUIRE(read.ok());
-  CHECK(history == *read);
+  const auto read = required(read_history(write_history(history), "x"));
+  CHECK(history == read);
 }
 
 TEST_CASE("histories that differ in anything are not equal") {
@@ -77,19 +77,18 @@ TEST_CASE("histories that differ in anything are not equal") {
 TEST_CASE("a file of format version 1 as first released stays readable") {
   const std::string path = idletune::test::test_data("history_v1/words.ithistory");
   const std::vector<std::uint8_t> bytes = idletune::test::read_bytes(path);
-  const auto read = read_history(bytes, path);
-  REQUIRE_MESSAGE(read.ok(), read.status().message());
-  CHECK(read->kernel == "blur");
-  CHECK(read->device == "Board One");
-  CHECK(read->shape == Shape{640, 480});
-  CHECK(read->constraints.empty());
-  CHECK(read->samples == std::vector<double>{4.5, 3.5, 2.0, 2.0, 2.1});
-  CHECK(read->status[6] == TrialStatus::runtime);
+  const auto read = required(read_history(bytes, path));
+  CHECK(read.kernel == "blur");
+  CHECK(read.device == "Board One");
+  CHECK(read.shape == Shape{640, 480});
+  CHECK(read.constraints.empty());
+  CHECK(read.samples == std::vector<double>{4.5, 3.5, 2.0, 2.0, 2.1});
+  CHECK(read.status[6] == TrialStatus::runtime);
   // The same measurements as an import of today, by whatever names its warnings go.
   const History today = idletune::test::import_one("kernel_tuner/words.json");
-  CHECK(read->parameters == today.parameters);
-  CHECK(same_bits(read->run_time, today.run_time));
-  CHECK(same_bits(read->compile_time, today.compile_time));
+  CHECK(read.parameters == today.parameters);
+  CHECK(same_bits(read.run_time, today.run_time));
+  CHECK(same_bits(read.compile_time, today.compile_time));
 }
 
 TEST_CASE("an empty history comes back from its file") {
@@ -97,9 +96,8 @@ TEST_CASE("an empty history comes back from its file") {
   history.kernel = "k";
   history.device = "d";
   history.parameters.emplace_back("p");
-  const auto read = read_history(write_history(history), "x");
-  REQUIRE(read.ok());
-  CHECK(history == *read);
+  const auto read = required(read_history(write_history(history), "x"));
+  CHECK(history == read);
 }
 
 TEST_CASE("writing the same history twice gives the same bytes") {
@@ -125,16 +123,14 @@ TEST_CASE("values have the same code whatever their file called them") {
 
 TEST_CASE("the rows of a history are the configurations of its space, in order") {
   const History history = small_history();
-  const auto space = space_of(history);
-  REQUIRE(space.ok());
-  CHECK(space->valid_count() == 3);
-  for (std::size_t row = 0; row < 3; ++row) CHECK(space->at(row) == history.configuration(row));
+  const auto space = required(space_of(history));
+  CHECK(space.valid_count() == 3);
+  for (std::size_t row = 0; row < 3; ++row) CHECK(space.at(row) == history.configuration(row));
 }
 
 TEST_CASE("other files are refused by name") {
   const std::vector<std::uint8_t> junk(100, 'x');
   const auto read = read_history(junk, "some.file");
-  REQUIRE_FALSE(read.ok());
   CHECK(read.code() == StatusCode::corrupt);
   CHECK(read.status().message().find("some.file") != std::string::npos);
   CHECK_FALSE(read_history({}, "empty").ok());

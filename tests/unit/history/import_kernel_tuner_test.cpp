@@ -6,6 +6,7 @@
 
 #include "models/host/history/import.hpp"
 #include "tests/unit/history/recorded_data.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using idletune::test::extra;
@@ -17,15 +18,13 @@ namespace {
 
 History import_ours(const std::string& name) {
   const std::string path = test_data("kernel_tuner/" + name);
-  auto histories = import_histories(read_bytes(path), path);
-  REQUIRE_MESSAGE(histories.ok(), histories.status().message());
-  REQUIRE(histories->size() == 1);
-  return std::move(histories->front());
+  auto histories = required(import_histories(read_bytes(path), path));
+  REQUIRE(histories.size() == 1);
+  return std::move(histories.front());
 }
 
 Status error_of(const std::string& json) {
   const auto imported = import_kernel_tuner(json, "some.json");
-  REQUIRE_FALSE(imported.ok());
   CHECK(imported.status().message().find("some.json") != std::string::npos);
   return imported.status();
 }
@@ -79,7 +78,7 @@ TEST_CASE("the words that Kernel Tuner 1.5 has in a member of their own are stat
 }
 
 TEST_CASE("a failure counts whatever name it has, and beside a time") {
-  const auto imported = import_kernel_tuner(
+  const auto imported = required(import_kernel_tuner(
       R"({"device_name": "d", "kernel_name": "k", "tune_params_keys": ["a"], "later": {"x": 1},
           "cache": {
           "1": {"a": 1, "GFLOP/s": "InvalidConfig"},
@@ -87,15 +86,14 @@ TEST_CASE("a failure counts whatever name it has, and beside a time") {
           "3": {"a": 3, "time": 4.5, "__error__": "RuntimeFailedConfig"},
           "4": {"a": 4, "time": 4.5, "__error__": null, "unheard_of": [1, {"b": 2}]},
           "5": {"a": 5, "__error__": {"stage": "link"}}}})",
-      "some.json");
-  REQUIRE_MESSAGE(imported.ok(), imported.status().message());
+      "some.json"));
   using S = TrialStatus;
-  CHECK(imported->status ==
+  CHECK(imported.status ==
         std::vector<S>{S::constraints, S::compile, S::runtime, S::correct, S::runtime});
-  CHECK(std::isnan(imported->run_time[2]));
-  CHECK(imported->run_time[3] == 4.5);
+  CHECK(std::isnan(imported.run_time[2]));
+  CHECK(imported.run_time[3] == 4.5);
   CHECK(
-      imported->warnings ==
+      imported.warnings ==
       std::vector<std::string>{"1 configuration with an error beside a time: the error counts",
                                "1 configuration with an unknown word for a time: failed (runtime)",
                                "no compile times"});
@@ -172,10 +170,9 @@ TEST_CASE("the name given by the caller wins over the file's") {
   ImportOptions options;
   options.kernel = "gauss";
   options.device = "Other";
-  const auto histories = import_histories(read_bytes(path), path, options);
-  REQUIRE(histories.ok());
-  CHECK(histories->front().kernel == "gauss");
-  CHECK(histories->front().device == "Other");
+  const auto histories = required(import_histories(read_bytes(path), path, options));
+  CHECK(histories.front().kernel == "gauss");
+  CHECK(histories.front().device == "Other");
 }
 
 TEST_CASE("broken caches are refused with file and place") {
@@ -205,7 +202,6 @@ TEST_CASE("files of no known format are unsupported") {
   const std::string text = "hello";
   const auto imported = import_histories(
       Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), "a.txt");
-  REQUIRE_FALSE(imported.ok());
   CHECK(imported.code() == StatusCode::unsupported);
 }
 
@@ -214,7 +210,6 @@ TEST_CASE("a packed file larger than the limit is refused before it is unpacked"
   ImportOptions options;
   options.limit_bytes = 100;
   const auto imported = import_histories(read_bytes(path), path, options);
-  REQUIRE_FALSE(imported.ok());
   CHECK(imported.code() == StatusCode::out_of_memory);
 }
 
@@ -224,10 +219,9 @@ TEST_CASE("a cache with sorted keys, whose measurements come before its paramete
       "\"d\", "
       "\"kernel_name\": \"k\", \"restrictions\": [\"wg > 8\"], \"tune_params_keys\": [\"wg\", "
       "\"mode\"]}";
-  const auto imported = import_histories(
-      Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), "x.json");
-  REQUIRE_MESSAGE(imported.ok(), imported.status().message());
-  const History& h = imported->front();
+  const auto imported = required(import_histories(
+      Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), "x.json"));
+  const History& h = imported.front();
   REQUIRE(h.rows() == 2);
   CHECK(h.parameters[0].integer(1) == 32);
   CHECK(h.run_time == std::vector<double>{2.5, 1.5});
@@ -241,16 +235,15 @@ TEST_CASE("a configuration that a cache has twice counts once, with the last mea
       "\"1,x\": {\"time\": 1.0, \"times\": [1.0, 1.0], \"note\": \"first\"}, \"2,x\": {\"time\": "
       "2.0, \"times\": [2.0]}, "
       "\"1,x\": {\"time\": 3.0, \"times\": [3.0, 4.0, 5.0]}}}";
-  const auto imported = import_kernel_tuner(text, "x.json");
-  REQUIRE_MESSAGE(imported.ok(), imported.status().message());
-  REQUIRE(imported->rows() == 2);
-  CHECK(imported->run_time == std::vector<double>{2.0, 3.0});
-  CHECK(imported->samples == std::vector<double>{2.0, 3.0, 4.0, 5.0});
-  CHECK(imported->parameters[0].integer(1) == 1);
-  CHECK(extra(*imported, "note").kind(1) == CellKind::absent);
-  CHECK(imported->warnings.front() ==
+  const auto imported = required(import_kernel_tuner(text, "x.json"));
+  REQUIRE(imported.rows() == 2);
+  CHECK(imported.run_time == std::vector<double>{2.0, 3.0});
+  CHECK(imported.samples == std::vector<double>{2.0, 3.0, 4.0, 5.0});
+  CHECK(imported.parameters[0].integer(1) == 1);
+  CHECK(extra(imported, "note").kind(1) == CellKind::absent);
+  CHECK(imported.warnings.front() ==
         "1 configuration measured more than once: the last of each counts");
-  CHECK(space_of(*imported).ok());
+  CHECK(space_of(imported).ok());
 }
 
 TEST_CASE("every recorded cache imports and survives the round trip" *
@@ -259,18 +252,16 @@ TEST_CASE("every recorded cache imports and survives the round trip" *
   for (const char* folder : {"kernel_tuner", "kernel_tuner_repeats"}) {
     for (const std::string& path : recorded_caches(folder)) {
       CAPTURE(path);
-      const auto imported = import_histories(read_bytes(path), path);
-      REQUIRE_MESSAGE(imported.ok(), imported.status().message());
-      const History& history = imported->front();
+      const auto imported = required(import_histories(read_bytes(path), path));
+      const History& history = imported.front();
       CHECK(history.rows() > 4000);
       CHECK(space_of(history).ok());
       const std::vector<std::uint8_t> bytes = write_history(history);
-      const auto read = read_history(bytes, path);
-      REQUIRE(read.ok());
-      CHECK(write_history(*read) == bytes);
-      CHECK(read->samples == history.samples);
-      CHECK(read->parameters == history.parameters);
-      CHECK(read->extras == history.extras);
+      const auto read = required(read_history(bytes, path));
+      CHECK(write_history(read) == bytes);
+      CHECK(read.samples == history.samples);
+      CHECK(read.parameters == history.parameters);
+      CHECK(read.extras == history.extras);
       ++files;
     }
   }

@@ -7,6 +7,7 @@
 #include "models/host/history/import.hpp"
 #include "models/schema/history_generated.h"
 #include "tests/unit/learn/feature_kernel.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::test;
@@ -36,15 +37,13 @@ std::uint32_t version_of(const std::vector<std::uint8_t>& bytes) {
 TEST_CASE("many problems come back from one file as they were") {
   const std::vector<History> histories = some_problems();
   const std::vector<std::uint8_t> bytes = write_histories(histories);
-  const auto read = read_histories(bytes, "x");
-  REQUIRE_MESSAGE(read.ok(), read.status().message());
-  REQUIRE(read->size() == 3);
-  for (std::size_t i = 0; i < 3; ++i) CHECK((*read)[i] == histories[i]);
-  CHECK(problem_text((*read)[2]) == "N=64 mean_row=12.1 rest=0");
+  const auto read = required(read_histories(bytes, "x"));
+  REQUIRE(read.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(read[i] == histories[i]);
+  CHECK(problem_text(read[2]) == "N=64 mean_row=12.1 rest=0");
   CHECK(version_of(bytes) == 2);
-  const auto imported = import_histories(bytes, "x.ithistory");
-  REQUIRE(imported.ok());
-  CHECK(imported->size() == 3);
+  const auto imported = required(import_histories(bytes, "x.ithistory"));
+  CHECK(imported.size() == 3);
   const auto one = read_history(bytes, "x");
   CHECK(one.code() == StatusCode::unsupported);
   CHECK(one.status().message() == "history 'x': it holds 3 problems, expected one");
@@ -53,14 +52,12 @@ TEST_CASE("many problems come back from one file as they were") {
 TEST_CASE("only files that older readers would misread have a newer version") {
   const std::vector<History> plain = feature_histories({{64, 2}}, false);
   CHECK(version_of(write_histories(plain)) == 1);
-  const auto named = read_history(write_history(plain[0]), "x");
-  REQUIRE(named.ok());
-  CHECK(named->inputs == std::vector<std::string>{"N"});
+  const auto named = required(read_history(write_history(plain[0]), "x"));
+  CHECK(named.inputs == std::vector<std::string>{"N"});
   const std::vector<History> one = feature_histories({{64, 2}});
   CHECK(version_of(write_history(one[0])) == 2);
-  const auto read = read_history(write_history(one[0]), "x");
-  REQUIRE(read.ok());
-  CHECK(*read == one[0]);
+  const auto read = required(read_history(write_history(one[0]), "x"));
+  CHECK(read == one[0]);
 }
 
 TEST_CASE("what differs in more than the problem has a file of its own") {

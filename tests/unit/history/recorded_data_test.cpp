@@ -6,6 +6,7 @@
 #include "models/host/history/export.hpp"
 #include "models/host/history/import.hpp"
 #include "tests/unit/history/recorded_data.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::test;
@@ -18,9 +19,7 @@ const History& by_kernel(const std::vector<History>& histories) {
 }
 
 std::vector<History> import_recorded(const std::string& path) {
-  auto imported = import_histories(read_bytes(path), path);
-  REQUIRE_MESSAGE(imported.ok(), imported.status().message());
-  return std::move(*imported);
+  return required(import_histories(read_bytes(path), path));
 }
 
 }  // namespace
@@ -36,15 +35,12 @@ TEST_CASE("every recorded T4 and KTT file imports and survives the round trips" 
       const History& history = by_kernel(histories);
       CHECK(history.rows() >= 175);
       CHECK(space_of(history).ok());
-      const auto read = read_history(write_history(history), path);
-      REQUIRE(read.ok());
-      CHECK(*read == history);
-      const auto t4 = import_t4(*export_t4(history), path);
-      REQUIRE(t4.ok());
-      CHECK(*t4 == history);
-      const auto cache = import_kernel_tuner(*export_kernel_tuner(history), path);
-      REQUIRE(cache.ok());
-      CHECK(*cache == in_unit(history, 1e6));
+      const auto read = required(read_history(write_history(history), path));
+      CHECK(read == history);
+      const auto t4 = required(import_t4(*export_t4(history), path));
+      CHECK(t4 == history);
+      const auto cache = required(import_kernel_tuner(*export_kernel_tuner(history), path));
+      CHECK(cache == in_unit(history, 1e6));
       ++files;
     }
   }
@@ -114,7 +110,6 @@ TEST_CASE("recorded best parameters without times are refused" *
   if (paths.empty()) return skip(kNoRecordedData);
   for (const std::string& path : paths) {
     const auto imported = import_histories(read_bytes(path), path);
-    REQUIRE_FALSE(imported.ok());
     CHECK(imported.code() == StatusCode::unsupported);
   }
 }

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
 using namespace idletune;
@@ -63,9 +64,8 @@ TEST_CASE("what a killed process wrote is there for the next" * doctest::test_su
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);
   CHECK(WIFSIGNALED(status));
-  const auto file = traces.open();
-  REQUIRE_MESSAGE(file.ok(), file.status().to_string());
-  const auto* bytes = static_cast<const std::uint8_t*>((*file)->data());
+  const auto file = required(traces.open());
+  const auto* bytes = static_cast<const std::uint8_t*>(file->data());
   CHECK(bytes[kBytes - 1] == 42);
   CHECK(bytes[0] == 0);
   struct stat found {};
@@ -78,21 +78,17 @@ TEST_CASE("two folders have two files, and one folder the same by any path" *
           doctest::test_suite("tmpfs")) {
   if (!has_memory()) return;
   const Traces one, other;
-  const auto a = one.open(), b = other.open();
-  REQUIRE(a.ok());
-  REQUIRE(b.ok());
-  static_cast<std::uint8_t*>((*a)->data())[0] = 1;
-  CHECK(static_cast<std::uint8_t*>((*b)->data())[0] == 0);
-  const auto again = MemoryFile::open(
+  const auto a = required(one.open()), b = required(other.open());
+  static_cast<std::uint8_t*>(a->data())[0] = 1;
+  CHECK(static_cast<std::uint8_t*>(b->data())[0] == 0);
+  const auto again = required(MemoryFile::open(
       one.folder.path() + "/../" + one.folder.path().substr(one.folder.path().rfind('/') + 1),
-      kBytes, {"/nowhere", "/dev/shm"});
-  REQUIRE(again.ok());
-  CHECK(static_cast<std::uint8_t*>((*again)->data())[0] == 1);
-  (*again)->remove();
-  CHECK(static_cast<std::uint8_t*>((*a)->data())[0] == 1);  // whoever has it keeps it
-  const auto anew = one.open();
-  REQUIRE(anew.ok());
-  CHECK(static_cast<std::uint8_t*>((*anew)->data())[0] == 0);
+      kBytes, {"/nowhere", "/dev/shm"}));
+  CHECK(static_cast<std::uint8_t*>(again->data())[0] == 1);
+  again->remove();
+  CHECK(static_cast<std::uint8_t*>(a->data())[0] == 1);  // whoever has it keeps it
+  const auto anew = required(one.open());
+  CHECK(static_cast<std::uint8_t*>(anew->data())[0] == 0);
 }
 
 TEST_CASE("what others could write, or is on a disk, is not used" * doctest::test_suite("tmpfs")) {

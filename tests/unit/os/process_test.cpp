@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "platform/os/process.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
 namespace idletune {
@@ -38,9 +39,8 @@ std::string receive_text(Channel& channel, std::size_t size) {
 
 std::string receive_once(Channel& channel) {
   std::uint8_t buffer[256];
-  const auto got = channel.receive(MutableBytes(buffer), kLong);
-  REQUIRE_MESSAGE(got.ok(), got.status().to_string());
-  return std::string(reinterpret_cast<const char*>(buffer), *got);
+  const auto got = required(channel.receive(MutableBytes(buffer), kLong));
+  return std::string(reinterpret_cast<const char*>(buffer), got);
 }
 
 std::unique_ptr<ChildProcess> start(const std::string& program,
@@ -48,9 +48,7 @@ std::unique_ptr<ChildProcess> start(const std::string& program,
   ProcessOptions options;
   options.program = program;
   options.arguments = arguments;
-  auto child = ChildProcess::start(options);
-  REQUIRE_MESSAGE(child.ok(), child.status().to_string());
-  return std::move(*child);
+  return required(ChildProcess::start(options));
 }
 
 std::unique_ptr<ChildProcess> shell(const std::string& script) {
@@ -58,9 +56,8 @@ std::unique_ptr<ChildProcess> shell(const std::string& script) {
 }
 
 std::string child_program() {
-  const auto folder = self_executable_folder();
-  REQUIRE(folder.ok());
-  return *folder + "/idletune_os_child";
+  const auto folder = required(self_executable_folder());
+  return folder + "/idletune_os_child";
 }
 
 // The child program, where this system can start it at all (an emulated processor's program cannot
@@ -327,9 +324,8 @@ TEST_CASE("environment entries are added and replaced" * doctest::test_suite("ow
   options.program = child_program();
   options.arguments = {"environment"};
   options.environment = {"IDLETUNE_OS_TEST=replaced"};
-  auto child = ChildProcess::start(options);
-  REQUIRE(child.ok());
-  CHECK(receive_once((*child)->channel()) == "replaced");
+  auto child = required(ChildProcess::start(options));
+  CHECK(receive_once(child->channel()) == "replaced");
   ::unsetenv("IDLETUNE_OS_TEST");
 }
 
@@ -371,10 +367,9 @@ TEST_CASE("a program that nobody started as a child cannot join a parent") {
 }
 
 TEST_CASE("the folder of the executable is found") {
-  const auto folder = self_executable_folder();
-  REQUIRE(folder.ok());
-  CHECK(folder->front() == '/');
-  CHECK(folder->back() != '/');
+  const auto folder = required(self_executable_folder());
+  CHECK(folder.front() == '/');
+  CHECK(folder.back() != '/');
   CHECK(self_executable_folder("/nonexistent").code() == StatusCode::io_error);
 }
 

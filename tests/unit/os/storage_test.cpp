@@ -11,6 +11,7 @@
 
 #include "platform/os/storage.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
 namespace idletune {
@@ -26,9 +27,7 @@ std::string text_of(const Result<std::vector<std::uint8_t>>& bytes) {
 }
 
 std::unique_ptr<Storage> open_in(const TemporaryFolder& folder) {
-  auto storage = open_posix_storage(folder.file("state"));
-  REQUIRE_MESSAGE(storage.ok(), storage.status().to_string());
-  return std::move(*storage);
+  return required(open_posix_storage(folder.file("state")));
 }
 
 TEST_CASE("a missing folder is made, one level deep") {
@@ -50,15 +49,13 @@ TEST_CASE("what is appended is read back, also by a file opened again") {
   const TemporaryFolder folder;
   const auto storage = open_in(folder);
   {
-    auto file = storage->create("log");
-    REQUIRE(file.ok());
-    CHECK((*file)->append(bytes_in("one ")).ok());
-    CHECK((*file)->append(bytes_in("two ")).ok());
-    CHECK((*file)->sync().ok());
+    auto file = required(storage->create("log"));
+    CHECK(file->append(bytes_in("one ")).ok());
+    CHECK(file->append(bytes_in("two ")).ok());
+    CHECK(file->sync().ok());
   }
-  auto file = storage->open_append("log");
-  REQUIRE(file.ok());
-  CHECK((*file)->append(bytes_in("three")).ok());
+  auto file = required(storage->open_append("log"));
+  CHECK(file->append(bytes_in("three")).ok());
   CHECK(text_of(storage->read("log", 100)) == "one two three");
   CHECK(storage->sync_folder().ok());
   CHECK(storage->create("log").ok());
@@ -68,11 +65,10 @@ TEST_CASE("what is appended is read back, also by a file opened again") {
 TEST_CASE("a file goes on being written under its new name") {
   const TemporaryFolder folder;
   const auto storage = open_in(folder);
-  auto file = storage->create("log.new");
-  REQUIRE(file.ok());
-  REQUIRE((*file)->append(bytes_in("a")).ok());
+  auto file = required(storage->create("log.new"));
+  REQUIRE(file->append(bytes_in("a")).ok());
   REQUIRE(storage->rename("log.new", "log").ok());
-  REQUIRE((*file)->append(bytes_in("b")).ok());
+  REQUIRE(file->append(bytes_in("b")).ok());
   CHECK(text_of(storage->read("log", 100)) == "ab");
   CHECK(storage->read("log.new", 100).code() == StatusCode::not_found);
 }
@@ -81,19 +77,17 @@ TEST_CASE("truncating, removing and listing") {
   const TemporaryFolder folder;
   const auto storage = open_in(folder);
   for (const char* name : {"b", "a", "c"}) {
-    auto file = storage->create(name);
-    REQUIRE(file.ok());
-    REQUIRE((*file)->append(bytes_in("0123456789")).ok());
+    auto file = required(storage->create(name));
+    REQUIRE(file->append(bytes_in("0123456789")).ok());
   }
   CHECK(storage->truncate("a", 4).ok());
   CHECK(text_of(storage->read("a", 100)) == "0123");
   CHECK(storage->remove("b").ok());
   CHECK(storage->remove("b").code() == StatusCode::not_found);
   REQUIRE(::mkdir(folder.file("state/folder").c_str(), 0755) == 0);
-  auto names = storage->list();
-  REQUIRE(names.ok());
-  std::sort(names->begin(), names->end());
-  CHECK(*names == std::vector<std::string>{"a", "c"});
+  auto names = required(storage->list());
+  std::sort(names.begin(), names.end());
+  CHECK(names == std::vector<std::string>{"a", "c"});
   CHECK(storage->list().ok());
 }
 
@@ -125,11 +119,9 @@ TEST_CASE("a full medium is no_space" * doctest::test_suite("dev full")) {
   if (::access("/dev/full", W_OK) != 0) {
     return test::skip("no /dev/full");
   }
-  auto devices = open_posix_storage("/dev");
-  REQUIRE(devices.ok());
-  auto full = (*devices)->open_append("full");
-  REQUIRE(full.ok());
-  CHECK((*full)->append(bytes_in("x")).code() == StatusCode::no_space);
+  auto devices = required(open_posix_storage("/dev"));
+  auto full = required(devices->open_append("full"));
+  CHECK(full->append(bytes_in("x")).code() == StatusCode::no_space);
 }
 
 TEST_CASE("a medium that cannot be written is read_only" * doctest::test_suite("sysfs")) {
@@ -138,9 +130,8 @@ TEST_CASE("a medium that cannot be written is read_only" * doctest::test_suite("
     return test::skip("no /sys");
   }
   CHECK(open_posix_storage("/sys/kernel/idletune-test").code() == StatusCode::read_only);
-  auto storage = open_posix_storage("/sys/kernel");
-  REQUIRE(storage.ok());
-  CHECK((*storage)->create("idletune-test").code() == StatusCode::read_only);
+  auto storage = required(open_posix_storage("/sys/kernel"));
+  CHECK(storage->create("idletune-test").code() == StatusCode::read_only);
 }
 
 TEST_CASE("a folder without permission to write is read_only") {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "platform/os/thread.hpp"
+#include "tests/unit/required.hpp"
 
 namespace idletune {
 namespace {
@@ -15,9 +16,8 @@ namespace {
 TEST_CASE("a thread runs its body and is joined by the destructor") {
   std::atomic<int> runs{0};
   {
-    auto thread = Thread::start("idletune-test", ThreadPriority::normal, [&] { ++runs; });
-    REQUIRE(thread.ok());
-    CHECK(thread->joinable());
+    auto thread = required(Thread::start("idletune-test", ThreadPriority::normal, [&] { ++runs; }));
+    CHECK(thread.joinable());
   }
   CHECK(runs == 1);
 }
@@ -26,11 +26,10 @@ TEST_CASE("joining twice and joining nothing do no harm") {
   Thread nothing;
   CHECK_FALSE(nothing.joinable());
   nothing.join();
-  auto thread = Thread::start("idletune-test", ThreadPriority::low, [] {});
-  REQUIRE(thread.ok());
-  thread->join();
-  CHECK_FALSE(thread->joinable());
-  thread->join();
+  auto thread = required(Thread::start("idletune-test", ThreadPriority::low, [] {}));
+  thread.join();
+  CHECK_FALSE(thread.joinable());
+  thread.join();
 }
 
 TEST_CASE("a thread moves, and assigning over a running one joins it") {
@@ -69,10 +68,9 @@ TEST_CASE("priorities are lowered for the thread alone and names are cut") {
 TEST_CASE("a thread blocks the application's signals, not faults") {
   sigset_t mask;
   ::sigemptyset(&mask);
-  auto thread = Thread::start("idletune-test", ThreadPriority::normal,
-                              [&] { ::pthread_sigmask(SIG_BLOCK, nullptr, &mask); });
-  REQUIRE(thread.ok());
-  thread->join();
+  auto thread = required(Thread::start("idletune-test", ThreadPriority::normal,
+                                       [&] { ::pthread_sigmask(SIG_BLOCK, nullptr, &mask); }));
+  thread.join();
   CHECK(::sigismember(&mask, SIGTERM) == 1);
   CHECK(::sigismember(&mask, SIGUSR1) == 1);
   CHECK(::sigismember(&mask, SIGSEGV) == 0);
