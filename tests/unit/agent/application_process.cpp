@@ -20,6 +20,7 @@
 #include "platform/os/process.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/unit/agent/raw_application.hpp"
+#include "tests/unit/forwarding_devices.hpp"
 
 namespace {
 
@@ -57,40 +58,16 @@ std::vector<Argument> arguments_for(const KernelPackage& package, const Shape& s
 }
 
 // Says that it has local memory without end: switches the check of that limit off.
-class BoastfulDevice final : public Device {
+class BoastfulDevice final : public test::ForwardingDevice {
  public:
-  explicit BoastfulDevice(Device& device) : device_(device), info_(device.info()) {
+  explicit BoastfulDevice(Device& device) : ForwardingDevice(device) {
     info_.local_memory_bytes = std::uint64_t{1} << 40;
-  }
-  const DeviceInfo& info() const override { return info_; }
-  Result<std::unique_ptr<Program>> compile(const CompileRequest& request) override {
-    return device_.compile(request);
-  }
-  Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
-    return device_.allocate(bytes);
-  }
-  Status write(Buffer& buffer, std::size_t offset, Bytes data) override {
-    return device_.write(buffer, offset, data);
-  }
-  Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) override {
-    return device_.read(buffer, offset, data);
   }
   Result<std::unique_ptr<Buffer>> window(Buffer& parent, std::size_t offset,
                                          std::size_t bytes) override {
     return device_.window(parent, offset, bytes);
   }
   std::size_t window_alignment_bytes() const override { return device_.window_alignment_bytes(); }
-  Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
-                       Nanoseconds deadline) override {
-    return device_.run(program, range, arguments, deadline);
-  }
-  Result<Nanoseconds> elapsed(void* profile) override { return device_.elapsed(profile); }
-  void discard(void* profile) override { device_.discard(profile); }
-  Nanoseconds now() const override { return device_.now(); }
-
- private:
-  Device& device_;
-  DeviceInfo info_;
 };
 
 std::string adopted(const Explanation& explanation) {

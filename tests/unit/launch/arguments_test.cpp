@@ -9,6 +9,7 @@
 #include "agent/launch/kernel_state.hpp"
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
+#include "tests/unit/launch/launch_only_device.hpp"
 #include "tests/unit/required.hpp"
 #include "tests/unit/trial/fake_device.hpp"
 
@@ -48,52 +49,38 @@ KernelDescription camera_description() {
 }
 
 // Remembers what was launched and how large buffers had to be.
-class Recorder final : public idletune::Device {
+class Recorder final : public test::LaunchOnlyDevice {
  public:
   explicit Recorder(std::uint64_t buffer_bytes) : buffer_bytes_(buffer_bytes) {
     info_.backend = "opencl";
     info_.local_memory_bytes = 1 << 15;
   }
-  const DeviceInfo& info() const override { return info_; }
   Result<std::unique_ptr<Program>> compile(const CompileRequest&) override {
     return std::unique_ptr<Program>(new RecordingProgram(*this));
-  }
-  Result<std::unique_ptr<Buffer>> allocate(std::size_t) override {
-    return Status(StatusCode::unsupported, "no memory here");
   }
   Status check_buffer(const Argument&, std::uint64_t bytes) const override {
     needed.push_back(bytes);
     if (bytes <= buffer_bytes_) return {};
     return Status(StatusCode::invalid_argument, "too small");
   }
-  Status write(Buffer&, std::size_t, Bytes) override { return {}; }
-  Status read(const Buffer&, std::size_t, MutableBytes) override { return {}; }
-  Result<RunTimes> run(Program&, const Range&, Span<const Argument>, Nanoseconds) override {
-    return Status(StatusCode::unsupported, "no trials here");
-  }
   Result<Nanoseconds> elapsed(void*) override {
     return Status(StatusCode::unsupported, "no profiles here");
   }
-  Nanoseconds now() const override { return Nanoseconds(0); }
 
   mutable std::vector<std::uint64_t> needed;
   std::vector<Argument> launched;
 
  private:
-  struct RecordingProgram final : public Program {
+  struct RecordingProgram final : public test::LaunchOnlyProgram {
     explicit RecordingProgram(Recorder& d) : device(d) {}
     Status enqueue(std::uint32_t, const Range&, Span<const Argument> arguments,
                    const LaunchOptions&, void**) override {
       device.launched.assign(arguments.begin(), arguments.end());
       return {};
     }
-    std::uint32_t lanes() const override { return KernelState::kLanes; }
-    std::uint64_t max_work_group_size() const override { return 1024; }
-    std::uint64_t local_memory_bytes() const override { return 0; }
     Recorder& device;
   };
 
-  DeviceInfo info_;
   std::uint64_t buffer_bytes_;
 };
 

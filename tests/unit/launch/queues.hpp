@@ -8,14 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include <idletune/device.hpp>
-
-#include "agent/launch/kernel_state.hpp"
 #include "platform/os/mutex.hpp"
+#include "tests/unit/launch/launch_only_device.hpp"
 
 namespace idletune::fake {
 
-class Queues final : public idletune::Device {
+class Queues final : public test::LaunchOnlyDevice {
  public:
   struct Entry {
     std::string what;
@@ -25,18 +23,12 @@ class Queues final : public idletune::Device {
     bool event = false;
     bool profiled = false;
   };
-  const DeviceInfo& info() const override { return info_; }
   Result<std::unique_ptr<Program>> compile(const CompileRequest& request) override {
     return std::unique_ptr<Program>(new Step(*this, std::string(request.entry)));
   }
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
     allocated += bytes;
     return std::unique_ptr<Buffer>(new Memory(bytes));
-  }
-  Status write(Buffer&, std::size_t, Bytes) override { return {}; }
-  Status read(const Buffer&, std::size_t, MutableBytes) override { return {}; }
-  Result<RunTimes> run(Program&, const Range&, Span<const Argument>, Nanoseconds) override {
-    return Status(StatusCode::unsupported, "no trials here");
   }
   Status order(void* before, void* then) override {
     if (before == then) return {};
@@ -48,7 +40,6 @@ class Queues final : public idletune::Device {
   }
   Result<Nanoseconds> elapsed(void*) override { return Nanoseconds(1000); }
   void discard(void*) override { ++discarded; }
-  Nanoseconds now() const override { return Nanoseconds(0); }
 
   std::vector<Entry> take() {
     const MutexLock lock(mutex_);
@@ -80,7 +71,7 @@ class Queues final : public idletune::Device {
    private:
     std::size_t bytes_;
   };
-  struct Step final : public Program {
+  struct Step final : public test::LaunchOnlyProgram {
     Step(Queues& d, std::string e) : device(d), entry(std::move(e)) {}
     Status enqueue(std::uint32_t, const Range&, Span<const Argument> arguments,
                    const LaunchOptions& options, void** profile) override {
@@ -94,14 +85,10 @@ class Queues final : public idletune::Device {
     Result<std::unique_ptr<Program>> another(std::string_view name) const override {
       return std::unique_ptr<Program>(new Step(device, std::string(name)));
     }
-    std::uint32_t lanes() const override { return detail::KernelState::kLanes; }
-    std::uint64_t max_work_group_size() const override { return 1024; }
-    std::uint64_t local_memory_bytes() const override { return 0; }
     Queues& device;
     std::string entry;
   };
 
-  DeviceInfo info_;
   Mutex mutex_;
   std::vector<Entry> entries_ IDLETUNE_GUARDED_BY(mutex_);
 };
