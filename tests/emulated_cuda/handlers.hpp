@@ -55,66 +55,44 @@ inline T saturated(T value) {
 }
 
 // Operation::of(a), of(a, b) or of(a, b, c), for every thread of the mask.
+template <class Operation, class T, class... Operands>
+void on_each_thread(Warp& warp, const Instruction& instruction, Mask mask,
+                    const Operands&... operands) {
+  unsigned char* result = warp.values(instruction.result);
+  const auto run = [&, mask](const auto*... values) {
+    if (instruction.flush_subnormal || instruction.saturate) {
+      const bool flush = instruction.flush_subnormal;
+      const auto in = [flush](T value) { return flush ? flushed(value) : value; };
+      for_each_thread(mask, [&](int thread) {
+        const T value = in(Operation::of(in(value_at<T>(values, thread))...));
+        set_value<T>(result, thread, instruction.saturate ? saturated(value) : value);
+      });
+      return;
+    }
+    for_each_thread(mask, [&](int thread) {
+      set_value<T>(result, thread, Operation::of(value_at<T>(values, thread)...));
+    });
+  };
+  run(static_cast<const unsigned char*>(warp.values(operands))...);
+}
+
 template <class Operation, class T>
 struct OnOne {
   static void run(Warp& warp, const Instruction& instruction, Mask mask) {
-    unsigned char* result = warp.values(instruction.result);
-    const unsigned char* a = warp.values(instruction.a);
-    if (instruction.flush_subnormal) {
-      for_each_thread(mask, [&](int thread) {
-        set_value(result, thread, flushed<T>(Operation::of(flushed(value_at<T>(a, thread)))));
-      });
-      return;
-    }
-    for_each_thread(mask, [&](int thread) {
-      set_value<T>(result, thread, Operation::of(value_at<T>(a, thread)));
-    });
+    on_each_thread<Operation, T>(warp, instruction, mask, instruction.a);
   }
 };
-
 template <class Operation, class T>
 struct OnTwo {
   static void run(Warp& warp, const Instruction& instruction, Mask mask) {
-    unsigned char* result = warp.values(instruction.result);
-    const unsigned char* a = warp.values(instruction.a);
-    const unsigned char* b = warp.values(instruction.b);
-    if (instruction.flush_subnormal || instruction.saturate) {
-      const bool flush = instruction.flush_subnormal;
-      const auto in = [flush](T value) { return flush ? flushed(value) : value; };
-      for_each_thread(mask, [&](int thread) {
-        const T value = in(Operation::of(in(value_at<T>(a, thread)), in(value_at<T>(b, thread))));
-        set_value<T>(result, thread, instruction.saturate ? saturated(value) : value);
-      });
-      return;
-    }
-    for_each_thread(mask, [&](int thread) {
-      set_value<T>(result, thread, Operation::of(value_at<T>(a, thread), value_at<T>(b, thread)));
-    });
+    on_each_thread<Operation, T>(warp, instruction, mask, instruction.a, instruction.b);
   }
 };
-
 template <class Operation, class T>
 struct OnThree {
   static void run(Warp& warp, const Instruction& instruction, Mask mask) {
-    unsigned char* result = warp.values(instruction.result);
-    const unsigned char* a = warp.values(instruction.a);
-    const unsigned char* b = warp.values(instruction.b);
-    const unsigned char* c = warp.values(instruction.c);
-    if (instruction.flush_subnormal || instruction.saturate) {
-      const bool flush = instruction.flush_subnormal;
-      const auto in = [flush](T value) { return flush ? flushed(value) : value; };
-      for_each_thread(mask, [&](int thread) {
-        const T value = in(Operation::of(in(value_at<T>(a, thread)), in(value_at<T>(b, thread)),
-                                         in(value_at<T>(c, thread))));
-        set_value<T>(result, thread, instruction.saturate ? saturated(value) : value);
-      });
-      return;
-    }
-    for_each_thread(mask, [&](int thread) {
-      set_value<T>(
-          result, thread,
-          Operation::of(value_at<T>(a, thread), value_at<T>(b, thread), value_at<T>(c, thread)));
-    });
+    on_each_thread<Operation, T>(warp, instruction, mask, instruction.a, instruction.b,
+                                 instruction.c);
   }
 };
 
