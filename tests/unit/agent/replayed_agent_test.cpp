@@ -17,7 +17,6 @@ using namespace idletune;
 using idletune::test::Behaviour;
 using idletune::test::played;
 using idletune::test::played_package;
-using idletune::test::played_time;
 using idletune::test::TemporaryFolder;
 using namespace std::chrono_literals;
 

@@ -13,8 +13,6 @@
 
 using namespace idletune;
 using idletune::detail::KernelState;
-using idletune::detail::ShapeSlot;
-using idletune::detail::Variant;
 using idletune::fake::Queues;
 using idletune::fake::same;
 

@@ -6,7 +6,6 @@ using namespace idletune;
 using idletune::test::board_that;
 using idletune::test::Disk;
 using idletune::test::model_saying;
-using idletune::test::PlayedBoard;
 using idletune::test::PlayedEngine;
 using namespace std::chrono_literals;
 

@@ -11,7 +11,6 @@
 using namespace idletune;
 using idletune::test::board_that;
 using idletune::test::Disk;
-using idletune::test::PlayedBoard;
 using idletune::test::PlayedEngine;
 using namespace std::chrono_literals;
 
