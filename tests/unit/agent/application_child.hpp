@@ -36,8 +36,7 @@ class Process {
       options.arguments.push_back(std::to_string(shape[i]));
     }
     options.inherit_output = true;  // what a sanitizer says of it
-    auto child = required(ChildProcess::start(options));
-    child_ = std::move(child);
+    child_ = required(ChildProcess::start(options));
   }
   // Takes in lines until one begins with `begin`, the time is over or the process is gone. Whether
   // there was such a line.

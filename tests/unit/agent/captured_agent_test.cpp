@@ -52,8 +52,7 @@ struct Application {
     };
     board->device.copy_script = [this] { board->clock.advance(3ms); };
     agent.emplace(agent_on(*board, options));
-    auto loaded = required(agent->kernel(board->device, package(captured)));
-    kernel.emplace(loaded);
+    kernel.emplace(required(agent->kernel(board->device, package(captured))));
     columns = *board->device.allocate(256);
     y = *board->device.allocate(256);
     set(5, 7);

@@ -42,12 +42,9 @@ struct HelperApplication {
     AgentOptions options = options_with(state);
     if (messages != nullptr) options.log = &test::Messages::take;
     options.log_user = messages;
-    auto opened = required(Agent::open(options));
-    agent.emplace(std::move(opened));
-    auto loaded = required(agent->kernel(board->device, test::played_package()));
-    kernel = loaded;
-    auto allocated = required(board->device.allocate(64 * sizeof(float)));
-    x = std::move(allocated);
+    agent.emplace(required(Agent::open(options)));
+    kernel = required(agent->kernel(board->device, test::played_package()));
+    x = required(board->device.allocate(64 * sizeof(float)));
   }
   void launch(int times) {
     bool launched = true;

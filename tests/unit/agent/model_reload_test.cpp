@@ -49,10 +49,8 @@ struct ReloadingApplication {
       : board(test::board_that()), device(board->device) {
     options.model = model;
     agent.emplace(test::agent_on(*board, options));
-    auto loaded = required(agent->kernel(device, played_package()));
-    kernel = loaded;
-    auto allocated = required(device.allocate(4096 * sizeof(float)));
-    x = std::move(allocated);
+    kernel = required(agent->kernel(device, played_package()));
+    x = required(device.allocate(4096 * sizeof(float)));
   }
   Status launch(const Shape& shape = {64}) { return kernel->launch(shape, {x->argument()}); }
   void play(int frames) {

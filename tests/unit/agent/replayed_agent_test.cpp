@@ -29,10 +29,8 @@ struct ReplayedApplication {
       : board(test::board_that(behaviour)), clock(board->clock), device(board->device) {
     board->device.device_info.driver = driver;
     agent.emplace(test::agent_on(*board, options));
-    auto loaded = required(agent->kernel(device, played_package()));
-    kernel = loaded;
-    auto allocated = required(device.allocate(64 * sizeof(float)));
-    x = std::move(allocated);
+    kernel = required(agent->kernel(device, played_package()));
+    x = required(device.allocate(64 * sizeof(float)));
   }
   void launch(int times = 1) {
     for (int i = 0; i < times; ++i) REQUIRE(kernel->launch(shape, {x->argument()}).ok());

@@ -68,8 +68,7 @@ struct AdoptedContext {
     REQUIRE(driver->StreamCreate(&stream, cuda::kStreamNonBlocking) == cuda::kSuccess);
     cuda::OpenOptions options = emulated.options();
     options.nvrtc_library = compiler;
-    auto adopted = required(cuda::adopt(context, stream, options));
-    device = std::move(adopted);
+    device = required(cuda::adopt(context, stream, options));
   }
   ~AdoptedContext() {
     cuda::ContextHandle popped = nullptr;

@@ -251,9 +251,8 @@ TEST_CASE("a package with PTX made ahead runs where there is no compiler, and no
   std::vector<BinaryOfConfiguration> binaries;
   for (const Configuration& configuration : chosen) {
     const std::string text = package->compile_options(configuration);
-    auto image = required(cuda::compile_ahead({package->source(), package->entry(), text, 1}, 87,
-                                              BinaryFormat::ptx, emulated.options()));
-    images.push_back(std::move(image));
+    images.push_back(required(cuda::compile_ahead({package->source(), package->entry(), text, 1},
+                                                  87, BinaryFormat::ptx, emulated.options())));
     binaries.push_back(
         {configuration, {BinaryFormat::ptx, {images.back().data(), images.back().size()}, 87}});
   }

@@ -41,8 +41,7 @@ std::unique_ptr<Device> open_device(const EmulatedDriver& emulated, std::uint32_
 
 struct DeviceWork {
   DeviceWork(Device& on, const char* options) : device(on) {
-    auto compiled = required(device.compile({kSource, "scale", options, 1}));
-    program = std::move(compiled);
+    program = required(device.compile({kSource, "scale", options, 1}));
     for (std::unique_ptr<Buffer>* buffer : {&in, &out}) {
       auto made = required(device.allocate(values.size() * sizeof(float)));
       *buffer = std::move(made);

@@ -85,8 +85,7 @@ struct TunedBoard {
     options.state = state;
     options.model = model.empty() ? kNoModel : model;
     agent.emplace(idletune::test::agent_on(*board, options));
-    auto loaded = required(agent->kernel(board->device, idletune::test::played_package()));
-    kernel = loaded;
+    kernel = required(agent->kernel(board->device, idletune::test::played_package()));
     x = std::move(*board->device.allocate(64 * sizeof(float)));
     REQUIRE(kernel->launch(Shape{64}, {x->argument()}).ok());
   }

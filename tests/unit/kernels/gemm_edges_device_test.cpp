@@ -28,17 +28,14 @@ bool same_numbers(const std::vector<float>& x, const std::vector<float>& y) {
 struct OwnQueue {
   OwnQueue(Library& library, cl_command_queue_properties properties) {
     const opencl::Handles handles = opencl::handles(*library.device);
-    auto loaded = required(opencl::load(""));
-    api = loaded;
+    api = required(opencl::load(""));
     cl_int error = CL_SUCCESS;
     queue = api->CreateCommandQueue(static_cast<cl_context>(handles.context),
                                     static_cast<cl_device_id>(handles.device), properties, &error);
     REQUIRE(error == CL_SUCCESS);
-    auto adopted = required(opencl::adopt(handles.context, handles.device, queue));
-    device = std::move(adopted);
+    device = required(opencl::adopt(handles.context, handles.device, queue));
     auto application = required(opencl::application_queue(*device));
-    auto opened = required(Gemm::open(*library.agent, *device, std::move(application)));
-    gemm.emplace(std::move(opened));
+    gemm.emplace(required(Gemm::open(*library.agent, *device, std::move(application))));
   }
   ~OwnQueue() {
     gemm.reset();

@@ -108,8 +108,7 @@ TEST_CASE("what was prepared is what batches of every kind and packed products l
     product.c = {c->argument(), 0, by_rows ? n : m};
     std::vector<PackedOperand> packed;
     for (const GemmArgument operand : {GemmArgument::a, GemmArgument::b}) {
-      auto made = required(library.gemm->pack(operand, product));
-      packed.push_back(std::move(made));
+      packed.push_back(required(library.gemm->pack(operand, product)));
     }
     const std::vector<std::size_t> apart{0, 72, 144}, c_apart{120, 0, 60};
     for (const How how :

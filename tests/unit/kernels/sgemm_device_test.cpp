@@ -319,8 +319,7 @@ void check_anywhere(const std::string& name, ScalarType type, std::size_t step) 
       REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
       if (!fits(*device, *plan)) break;
       if (programs.empty()) {
-        auto compiled = required(trial::compile_steps(*device, *package, configuration));
-        programs = std::move(compiled);
+        programs = required(trial::compile_steps(*device, *package, configuration));
       }
       CAPTURE(calls);
       CHECK(run_placed(*device, *package, programs, *plan, configuration, placed) == 0);

@@ -88,8 +88,7 @@ struct Camera {
   explicit Camera(std::uint64_t buffer_bytes = 1 << 20, std::size_t max_shapes = 8)
       : device(buffer_bytes) {
     auto package = required(KernelPackage::open(required(pack(camera_description())), "camera"));
-    auto made = required(KernelState::create(device, package, max_shapes));
-    kernel = std::move(made);
+    kernel = required(KernelState::create(device, package, max_shapes));
   }
   Status launch(const Shape& shape, const std::vector<Argument>& arguments) {
     return kernel->launch({}, shape, Span<const Argument>(arguments));

@@ -76,8 +76,7 @@ class Rows final : public LaunchOnlyDevice {
 
 struct RowApplication {
   explicit RowApplication(std::size_t max_shapes = 2) {
-    auto made = required(KernelState::create(device, package, max_shapes));
-    kernel = std::move(made);
+    kernel = required(KernelState::create(device, package, max_shapes));
   }
   // As the tuner would have it, adopted at the first shape and checked at all of them.
   void adopt(const std::vector<Shape>& shapes, bool kept = true) {

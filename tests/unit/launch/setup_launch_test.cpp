@@ -27,8 +27,7 @@ struct SetupApplication {
     kernel = std::move(made);
     auto found = required(kernel->slot_for(detail::TunerLock::held(), {100}));
     slot = &*found;
-    auto built = required(kernel->build(*slot, {0, 16, 1}, Selection::tuned));
-    variant = std::move(built);
+    variant = required(kernel->build(*slot, {0, 16, 1}, Selection::tuned));
     slot->current.store(variant.get());
   }
   ~SetupApplication() { slot->current.store(&slot->fallback); }

@@ -26,8 +26,7 @@ constexpr std::uint64_t kPlenty = 1 << 20;
 // shapes of that class: two groups or more and a rest.
 struct SharingApplication {
   explicit SharingApplication(std::size_t max_shapes, std::uint64_t limit_bytes = kPlenty) {
-    auto made = required(KernelState::create(device, package, max_shapes, limit_bytes));
-    kernel = std::move(made);
+    kernel = required(KernelState::create(device, package, max_shapes, limit_bytes));
     REQUIRE(launch(100).ok());
     (void)device.take();
   }

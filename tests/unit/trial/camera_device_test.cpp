@@ -55,8 +55,7 @@ struct Camera {
     auto loaded = required(agent->kernel(*device, camera_bytes()));
     kernel = std::make_unique<TunedKernel>(loaded);
     for (const std::size_t size : {1, 2, 2, 1}) {
-      auto buffer = required(device->allocate(kPixels * size));
-      buffers.push_back(std::move(buffer));
+      buffers.push_back(required(device->allocate(kPixels * size)));
     }
   }
   std::vector<Argument> arguments() const {
