@@ -1,9 +1,7 @@
 // Calls that a tool counts the instructions of: products, launches of a kernel of one's own, or
 // what an iteration of CG enqueues, on an OpenCL library that does nothing. usage:
 // call_instructions gemm|launch|iteration COUNT
-#include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <string>
 #include <vector>
 
@@ -105,10 +103,7 @@ int run(const std::string& what, int count) {
 
 int main(int count, char** arguments) {
   if (count != 3) return 2;
-  try {
+  return idletune::bench::ended("call_instructions", [&] {
     return idletune::bench::run(arguments[1], std::atoi(arguments[2]));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  });
 }

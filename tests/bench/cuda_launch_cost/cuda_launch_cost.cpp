@@ -6,7 +6,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -287,10 +286,6 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  try {
-    return idletune::bench::run(quick, on_device);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "cuda_launch_cost: %s\n", error.what());
-    return 1;
-  }
+  return idletune::bench::ended("cuda_launch_cost",
+                                [&] { return idletune::bench::run(quick, on_device); });
 }

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -205,10 +204,7 @@ int run(bool quick) {
 }  // namespace idletune::bench
 
 int main(int argc, char** argv) {
-  try {
+  return idletune::bench::ended("gemm_call_cost", [&] {
     return idletune::bench::run(argc > 1 && std::string(argv[1]) == "--quick");
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  });
 }

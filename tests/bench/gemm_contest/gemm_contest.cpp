@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -278,10 +277,5 @@ int main(int argc, char** argv) {
     std::fputs(idletune::bench::kUsage, stderr);
     return 2;
   }
-  try {
-    return idletune::bench::run(arguments);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "gemm_contest: %s\n", error.what());
-    return 1;
-  }
+  return idletune::bench::ended("gemm_contest", [&] { return idletune::bench::run(arguments); });
 }

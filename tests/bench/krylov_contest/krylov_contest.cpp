@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <iterator>
 #include <memory>
 #include <stdexcept>
@@ -189,7 +188,7 @@ int main(int argc, char** argv) {
   unsigned iterations = 100;
   std::size_t method = 0;
   std::vector<System> systems;
-  try {
+  return idletune::bench::ended("krylov_contest", [&] {
     for (int i = 1; i < argc; ++i) {
       const bool value = i + 1 < argc;
       if (std::strcmp(argv[i], "--rounds") == 0 && value) {
@@ -216,8 +215,5 @@ int main(int argc, char** argv) {
     }
     if (systems.empty()) systems.push_back(grid(64));
     return run(static_cast<idletune::krylov::Method>(method), systems, rounds, iterations);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "krylov_contest: %s\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -233,7 +232,7 @@ int main(int argc, char** argv) {
   std::vector<System> systems;
   std::vector<std::uint8_t> model;
   bool quick = false;
-  try {
+  return idletune::bench::ended("krylov_cost", [&] {
     for (int i = 1; i < argc; ++i) {
       const bool value = i + 1 < argc;
       if (std::strcmp(argv[i], "--quick") == 0) {
@@ -252,8 +251,5 @@ int main(int argc, char** argv) {
     }
     if (systems.empty()) systems.push_back(grid(64));
     return run(systems, model, quick);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "krylov_cost: %s\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -438,10 +438,6 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  try {
-    return idletune::bench::run(quick, json, only);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "launch_cost: %s\n", error.what());
-    return 1;
-  }
+  return idletune::bench::ended("launch_cost",
+                                [&] { return idletune::bench::run(quick, json, only); });
 }

@@ -6,7 +6,6 @@
 // measured of every configuration there.
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <map>
 #include <memory>
 #include <string>
@@ -182,10 +181,6 @@ int run(int argc, char** argv) {
 }  // namespace idletune::bench
 
 int main(int argc, char** argv) {
-  try {
-    return idletune::bench::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  return idletune::bench::ended("retraining_board",
+                                [&] { return idletune::bench::run(argc, argv); });
 }

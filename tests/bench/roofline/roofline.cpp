@@ -203,10 +203,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: roofline [--rounds N] HISTORY.ithistory...\n");
     return 2;
   }
-  try {
-    return idletune::bench::run(paths, rounds);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "roofline: %s\n", error.what());
-    return 1;
-  }
+  return idletune::bench::ended("roofline", [&] { return idletune::bench::run(paths, rounds); });
 }

@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -340,7 +339,7 @@ int main(int argc, char** argv) {
   bool is_double = true;
   std::string folder = ".";
   std::vector<std::string> matrices;
-  try {
+  return idletune::bench::ended("sparse_products", [&] {
     for (int i = 1; i < argc; ++i) {
       const bool value = i + 1 < argc;
       if (std::strcmp(argv[i], "--rounds") == 0 && value) {
@@ -365,8 +364,5 @@ int main(int argc, char** argv) {
       }
     }
     return bench::run(matrices, is_double, rounds, folder, race, most);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "sparse_products: %s\n", error.what());
-    return 1;
-  }
+  });
 }

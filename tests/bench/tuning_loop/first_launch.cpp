@@ -108,11 +108,8 @@ void run() {
 }  // namespace idletune::bench
 
 int main() {
-  try {
+  return idletune::bench::ended("first_launch", [&] {
     idletune::bench::run();
     return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "first_launch: %s\n", error.what());
-    return 1;
-  }
+  });
 }

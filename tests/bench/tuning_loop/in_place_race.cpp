@@ -164,11 +164,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: in_place_race --races N | --noise\n");
     return 2;
   }
-  try {
+  return idletune::bench::ended("in_place_race", [&] {
     idletune::bench::run(noise ? 0 : std::max(1, std::atoi(argv[2])));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "in_place_race: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+    return 0;
+  });
 }

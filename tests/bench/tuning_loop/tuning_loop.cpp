@@ -333,10 +333,5 @@ int main(int argc, char** argv) {
         "[--log LEVEL]\n");
     return 2;
   }
-  try {
-    return idletune::bench::run(options);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tuning_loop: %s\n", error.what());
-    return 1;
-  }
+  return idletune::bench::ended("tuning_loop", [&] { return idletune::bench::run(options); });
 }
