@@ -1,7 +1,5 @@
 #include "tests/bench/stub_cuda/stub_control.h"
 
-#include <cstring>
-
 #include "tests/bench/stub_cuda/stub_state.hpp"
 
 using namespace stub_cuda;
@@ -12,9 +10,7 @@ extern "C" {
 
 void cuda_stub_reset(void) {
   State& s = state();
-  for (auto& calls : s.calls) calls = 0;
-  for (auto& error : s.errors) error = kSuccess;
-  cuda_stub_fail_call(0, kSuccess);
+  s.calls.reset();
   for (int i = 0; i < CUDA_STUB_SETTING_COUNT; ++i) s.settings[i] = kDefaults[i];
   s.spoilt_by = kSuccess;
   const std::lock_guard<std::mutex> lock(s.mutex);
@@ -27,30 +23,12 @@ void cuda_stub_reset(void) {
 void cuda_stub_set(enum CudaStubSetting which, long value) { state().settings[which] = value; }
 
 void cuda_stub_fail(const char* function, int error, unsigned after) {
-  for (int i = 0; i < kFunctionCount; ++i) {
-    if (std::strcmp(kNames[i], function) != 0) continue;
-    state().successes_left[i] = static_cast<long>(after);
-    state().errors[i] = error;
-  }
+  state().calls.fail(function, error, after);
 }
-
-void cuda_stub_fail_call(unsigned long n, int error) {
-  state().counted_calls = 0;
-  state().failed_call = nullptr;
-  state().error_of_chosen = error;
-  state().chosen_call = n;
-}
-
-const char* cuda_stub_failed_call(void) { return state().failed_call; }
-unsigned long cuda_stub_counted_calls(void) { return state().counted_calls; }
-
-unsigned long cuda_stub_calls(const char* function) {
-  unsigned long count = 0;
-  for (int i = 0; i < kFunctionCount; ++i) {
-    if (function == nullptr || std::strcmp(kNames[i], function) == 0) count += state().calls[i];
-  }
-  return count;
-}
+void cuda_stub_fail_call(unsigned long n, int error) { state().calls.fail_call(n, error); }
+unsigned long cuda_stub_counted_calls(void) { return state().calls.counted(); }
+const char* cuda_stub_failed_call(void) { return state().calls.failed(); }
+unsigned long cuda_stub_calls(const char* function) { return state().calls.made(function); }
 
 long cuda_stub_live_objects(void) { return state().live + state().primary_references; }
 

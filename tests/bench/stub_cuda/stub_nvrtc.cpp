@@ -7,6 +7,7 @@
 #include <string>
 
 #include "platform/cuda/nvrtc_api.hpp"
+#include "tests/bench/stub_calls.hpp"
 #include "tests/bench/stub_cuda/stub_control.h"
 
 namespace {
@@ -38,11 +39,7 @@ struct State {
   State() {
     for (int i = 0; i < NVRTC_STUB_SETTING_COUNT; ++i) settings[i] = kDefaults[i];
   }
-  std::atomic<unsigned long> calls[kFunctionCount] = {};
-  std::atomic<NvrtcError> errors[kFunctionCount] = {};
-  std::atomic<unsigned long> chosen_call{0};
-  std::atomic<unsigned long> counted_calls{0};
-  std::atomic<NvrtcError> error_of_chosen{};
+  idletune::bench::StubCalls<kFunctionCount> calls{kNames};
   std::atomic<long> settings[NVRTC_STUB_SETTING_COUNT] = {};
   std::atomic<long> live{0};
   std::mutex mutex;
@@ -56,14 +53,7 @@ State& state() {
 
 long setting(NvrtcStubSetting which) { return state().settings[which]; }
 
-NvrtcError enter(Function function) {
-  state().calls[function].fetch_add(1);
-  const unsigned long chosen = state().chosen_call;
-  if (chosen != 0 && state().counted_calls.fetch_add(1) + 1 == chosen) {
-    return state().error_of_chosen;
-  }
-  return state().errors[function];
-}
+NvrtcError enter(Function function) { return state().calls.enter(function); }
 
 #ifndef STUB_NVRTC_WITHOUT_CUBIN
 constexpr int kArchitectures[] = {53, 62, 72, 75, 80, 86, 87, 89, 90};
@@ -103,9 +93,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 void nvrtc_stub_reset(void) {
-  for (auto& calls : state().calls) calls = 0;
-  for (auto& error : state().errors) error = kNvrtcSuccess;
-  nvrtc_stub_fail_call(0, kNvrtcSuccess);
+  state().calls.reset();
   for (int i = 0; i < NVRTC_STUB_SETTING_COUNT; ++i) state().settings[i] = kDefaults[i];
   const std::lock_guard<std::mutex> lock(state().mutex);
   state().last_options.clear();
@@ -113,24 +101,15 @@ void nvrtc_stub_reset(void) {
 
 void nvrtc_stub_set(enum NvrtcStubSetting which, long value) { state().settings[which] = value; }
 
-void nvrtc_stub_fail(const char* function, int error) {
-  for (int i = 0; i < kFunctionCount; ++i) {
-    if (std::strcmp(kNames[i], function) == 0) state().errors[i] = error;
-  }
-}
+void nvrtc_stub_fail(const char* function, int error) { state().calls.fail(function, error); }
 
 unsigned long nvrtc_stub_fail_call(unsigned long n, int error) {
-  state().error_of_chosen = static_cast<NvrtcError>(error);
-  state().chosen_call = n;
-  return state().counted_calls.exchange(0);
+  const unsigned long counted = state().calls.counted();
+  state().calls.fail_call(n, error);
+  return counted;
 }
 
-unsigned long nvrtc_stub_calls(const char* function) {
-  for (int i = 0; i < kFunctionCount; ++i) {
-    if (std::strcmp(kNames[i], function) == 0) return state().calls[i];
-  }
-  return 0;
-}
+unsigned long nvrtc_stub_calls(const char* function) { return state().calls.made(function); }
 
 long nvrtc_stub_live_programs(void) { return state().live; }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "platform/cuda/driver_api.hpp"
+#include "tests/bench/stub_calls.hpp"
 #include "tests/bench/stub_cuda/stub_control.h"
 
 namespace stub_cuda {
@@ -69,13 +70,7 @@ struct Kernel {
 
 struct State {
   State();
-  std::atomic<unsigned long> calls[kFunctionCount] = {};
-  std::atomic<Error> errors[kFunctionCount] = {};
-  std::atomic<long> successes_left[kFunctionCount] = {};
-  std::atomic<unsigned long> chosen_call{0};  // whichever function's; 0: none
-  std::atomic<unsigned long> counted_calls{0};
-  std::atomic<Error> error_of_chosen{kSuccess};
-  std::atomic<const char*> failed_call{nullptr};
+  idletune::bench::StubCalls<kFunctionCount> calls{kNames};
   std::atomic<long> settings[CUDA_STUB_SETTING_COUNT] = {};
   std::atomic<long> live{0};
   Context primary[kMaxDevices];
@@ -102,18 +97,7 @@ inline long setting(CudaStubSetting which) {
 }
 
 // Counts the call; the error it is scripted to fail with, or kSuccess.
-inline Error enter(Function function) {
-  State& s = state();
-  s.calls[function].fetch_add(1, std::memory_order_relaxed);
-  const unsigned long chosen = s.chosen_call.load(std::memory_order_relaxed);
-  if (chosen != 0 && s.counted_calls.fetch_add(1) + 1 == chosen) {
-    s.failed_call = kNames[function];
-    return s.error_of_chosen;
-  }
-  const Error error = s.errors[function].load(std::memory_order_relaxed);
-  if (error == kSuccess) return kSuccess;
-  return s.successes_left[function].fetch_sub(1) > 0 ? kSuccess : error;
-}
+inline Error enter(Function function) { return state().calls.enter(function); }
 
 inline Context* current() { return context_stack.empty() ? nullptr : context_stack.back(); }
 

@@ -1,7 +1,5 @@
 #include "tests/bench/stub_opencl/stub_control.h"
 
-#include <cstring>
-
 #include "tests/bench/stub_opencl/stub_state.hpp"
 
 using namespace stub_opencl;
@@ -12,9 +10,7 @@ extern "C" {
 
 void stub_reset(void) {
   State& s = state();
-  for (auto& calls : s.calls) calls = 0;
-  for (auto& error : s.errors) error = 0;
-  stub_fail_call(0, 0);
+  s.calls.reset();
   for (int i = 0; i < STUB_SETTING_COUNT; ++i) s.settings[i] = kDefaults[i];
   std::lock_guard<std::mutex> lock(s.mutex);
   s.binaries_given = 0;
@@ -26,30 +22,12 @@ void stub_reset(void) {
 void stub_set(enum StubSetting which, long value) { state().settings[which] = value; }
 
 void stub_fail(const char* function, int error, unsigned after) {
-  for (int i = 0; i < kFunctionCount; ++i) {
-    if (std::strcmp(kNames[i], function) != 0) continue;
-    state().successes_left[i] = static_cast<long>(after);
-    state().errors[i] = error;
-  }
+  state().calls.fail(function, error, after);
 }
-
-void stub_fail_call(unsigned long n, int error) {
-  state().counted_calls = 0;
-  state().failed_call = nullptr;
-  state().error_of_chosen = error;
-  state().chosen_call = n;
-}
-
-unsigned long stub_counted_calls(void) { return state().counted_calls; }
-const char* stub_failed_call(void) { return state().failed_call; }
-
-unsigned long stub_calls(const char* function) {
-  unsigned long count = 0;
-  for (int i = 0; i < kFunctionCount; ++i) {
-    if (function == nullptr || std::strcmp(kNames[i], function) == 0) count += state().calls[i];
-  }
-  return count;
-}
+void stub_fail_call(unsigned long n, int error) { state().calls.fail_call(n, error); }
+unsigned long stub_counted_calls(void) { return state().calls.counted(); }
+const char* stub_failed_call(void) { return state().calls.failed(); }
+unsigned long stub_calls(const char* function) { return state().calls.made(function); }
 
 long stub_live_objects(void) { return state().live; }
 

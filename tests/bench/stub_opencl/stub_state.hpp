@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/bench/stub_calls.hpp"
 #include "tests/bench/stub_opencl/stub_control.h"
 
 namespace stub_opencl {
@@ -62,13 +63,7 @@ struct Object {
 
 struct State {
   State();
-  std::atomic<unsigned long> calls[kFunctionCount] = {};
-  std::atomic<int> errors[kFunctionCount] = {};
-  std::atomic<long> successes_left[kFunctionCount] = {};
-  std::atomic<unsigned long> chosen_call{0};  // as stub_fail_call says; 0: none
-  std::atomic<unsigned long> counted_calls{0};
-  std::atomic<int> error_of_chosen{0};
-  std::atomic<const char*> failed_call{nullptr};
+  idletune::bench::StubCalls<kFunctionCount> calls{kNames};
   std::atomic<long> settings[STUB_SETTING_COUNT] = {};
   std::atomic<long> live{0};
   std::mutex objects_mutex;
@@ -88,18 +83,7 @@ inline long setting(StubSetting which) {
 }
 
 // Counts the call; the error it is scripted to fail with, or CL_SUCCESS.
-inline cl_int enter(Function function) {
-  State& s = state();
-  s.calls[function].fetch_add(1, std::memory_order_relaxed);
-  const unsigned long chosen = s.chosen_call.load(std::memory_order_relaxed);
-  if (chosen != 0 && s.counted_calls.fetch_add(1) + 1 == chosen) {
-    s.failed_call = kNames[function];
-    return s.error_of_chosen;
-  }
-  const int error = s.errors[function].load(std::memory_order_relaxed);
-  if (error == CL_SUCCESS) return CL_SUCCESS;
-  return s.successes_left[function].fetch_sub(1) > 0 ? CL_SUCCESS : error;
-}
+inline cl_int enter(Function function) { return state().calls.enter(function); }
 
 template <class Handle>
 Object* object_of(Handle handle) {
