@@ -117,6 +117,8 @@ void FirstRuns::ended(const ProductKernel& kernel, End how) {
   const bool bad = how == End::wrong || how == End::died;
   if (!announced_ && !bad) return;
   const std::lock_guard<std::mutex> lock(runs().mutex);
+  // What has run well here before does not take the device along.
+  if (!announced_ && how == End::died && runs().of(key_, structure_, kernel).well) return;
   look();  // while this one still runs
   const bool here = announced_ ? announced_here_ : runs().survived(key_, kernel);
   KernelMarks& marks = here ? own_ : marks_;

@@ -239,7 +239,7 @@ Status Solving::ran(const ProductKernel& kernel, Span<double> y) {
   check_run(kernel, krylov::name_of(kernel));
   if (runs_to_error_ > 0 && --runs_to_error_ == 0) {
     failed_ = true;
-    if (!is_right(kernel)) harmed(kernel, "error");
+    if (is_running(krylov::name_of(kernel))) harmed(kernel, "error");
     return {StatusCode::device_error, "nobody's fault"};
   }
   const bool here = mix(world_.seed, 206, number_of(kernel)) % kStructures ==

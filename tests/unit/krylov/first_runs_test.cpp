@@ -22,7 +22,9 @@ constexpr ProductKernel kEll = {SparseFormat::ell, {0, 64}};
 // What has run well is known to the whole process: each test has a device of its own.
 struct Board {
   explicit Board(const char* name) { device.name = name; }
-  void open(FirstRuns& runs) { runs.open(&notes, device, 8, 1); }
+  void open(FirstRuns& runs, std::uint64_t structure = 1) {
+    runs.open(&notes, device, 8, structure);
+  }
   std::string noted() const { return notes.noted(device_digest(device, 8)); }
   void leave(const std::string& text) { notes.texts[device_digest(device, 8)] = text; }
   DeviceInfo device;
@@ -114,6 +116,40 @@ TEST_CASE("what ran when a process ended is not run again, and what was wrong ne
   FirstRuns single;
   single.open(&board.notes, board.device, 4, 1);
   CHECK(single.announce(kEll) == Answer::begin);
+}
+
+TEST_CASE("where another structure was survived, a death is about this one only") {
+  Board board("another structure");
+  FirstRuns one, other;
+  board.open(one);
+  board.open(other, 2);
+  CHECK(one.announce(kFour) == Answer::begin);
+  one.ended(kFour, End::well);
+  CHECK(other.announce(kFour) == Answer::begin);
+  CHECK(board.noted() == "products");
+  CHECK(board.notes.noted(~std::uint64_t{2}) == "products CSR/4/64/0=running");
+  begin_process();  // killed
+  FirstRuns later, of_other;
+  board.open(later);
+  board.open(of_other, 2);
+  CHECK(later.announce(kFour) == Answer::begin);
+  CHECK(of_other.marks().refuses(kFour));
+  CHECK(of_other.announce(kFour) == Answer::never);
+}
+
+TEST_CASE("what has run well is not accused of an error, but of a wrong product") {
+  Board board("an error later");
+  FirstRuns runs, others;
+  board.open(runs);
+  board.open(others);
+  CHECK(runs.announce(kFour) == Answer::begin);
+  runs.ended(kFour, End::well);
+  CHECK(others.announce(kFour) == Answer::begin);
+  others.ended(kFour, End::died);
+  CHECK_FALSE(others.marks().refuses(kFour));
+  others.ended(kFour, End::wrong);
+  CHECK(others.marks().refuses(kFour));
+  CHECK(runs.announce(kFour) == Answer::never);
 }
 
 TEST_CASE("a medium that does not answer is waited for once") {
