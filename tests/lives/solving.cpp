@@ -238,7 +238,7 @@ Status Solving::ran(const ProductKernel& kernel, Span<double> y) {
   if (!parts_.alive()) return {};
   check_run(kernel, krylov::name_of(kernel));
   if (runs_to_error_ > 0 && --runs_to_error_ == 0) {
-    failed_ = true;
+    failed_ = solvers_[current_].disturbed = true;
     if (is_running(krylov::name_of(kernel))) harmed(kernel, "error");
     return {StatusCode::device_error, "nobody's fault"};
   }
@@ -275,7 +275,7 @@ Status Solving::ran(const ProductKernel& kernel, Span<double> y) {
   const double noise = 0.99 + 0.02 * unit(mix(world_.seed, 207, counter_++));
   const double time = in_seconds(time_of(kernel)) * noise * parts_.speed();
   Running& running = solvers_[current_];
-  running.slowed = running.slowed || parts_.speed() != 1;
+  running.disturbed = running.disturbed || parts_.speed() != 1;
   parts_.time()->pass(Nanoseconds(static_cast<std::int64_t>(time * 1e9)));
   if (harm_of(krylov::name_of(kernel)) == nullptr)
     right_.insert({current_, krylov::name_of(kernel)});
@@ -439,7 +439,7 @@ void Solving::paid(Running& running, double seconds, std::uint32_t products, int
   running.spent += seconds;
   running.standard += kAround + products * (csr + others * in_seconds(kOther));
   const krylov::SolverOptions& options = running.options;
-  if (!last || options.choosing != krylov::Choosing::when_pays || running.slowed ||
+  if (!last || options.choosing != krylov::Choosing::when_pays || running.disturbed ||
       options.fixed_format || running.spent <= kTooSlow * running.standard)
     return;
   say("I6:solver-slower", std::to_string(running.spent / running.standard));

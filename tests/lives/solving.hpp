@@ -76,7 +76,7 @@ class Solving {
     std::optional<krylov::Solver> solver;
     krylov::SolverOptions options;
     double spent = 0, standard = 0;  // seconds
-    bool slowed = false;             // the board did not always run at its usual speed
+    bool disturbed = false;          // by an error, or the board's speed
     bool products_follow = false;
     bool is_known = false;  // its structure, from an earlier life
   };
