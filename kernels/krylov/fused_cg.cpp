@@ -17,6 +17,7 @@ constexpr double kRounding = 0.5;
 
 // Where fused products cannot begin yet, steps go on apart.
 bool Iterations::fuses() {
+  if (product_.settled()) steps_.runs_with(product_.best());
   if (!steps_.fused() || !product_.settled()) return false;
   const FirstRuns::Answer answer = product_.may_fuse(diagonal_ != nullptr);
   if (answer == FirstRuns::Answer::never) steps_.refuse();

@@ -55,6 +55,7 @@ class Product {
   // Between two iterations: whether the next kernel is tried, or another format taken.
   Status look_ahead(const Outlook& outlook);
 
+  const KernelVariant& best() const { return choice_.race().best(); }
   Chosen chosen(bool fused) const;
   double csr_us() const { return choice_.csr_us(); }
   const Conversion& conversion() const { return choice_.conversion(); }

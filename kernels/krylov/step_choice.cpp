@@ -47,6 +47,16 @@ void StepChoice::take(std::size_t way) {
   runs_ = 0;
 }
 
+void StepChoice::runs_with(const KernelVariant& kernel) {
+  std::optional<KernelVariant>& timed = kernel_[converted() ? 1 : 0];
+  const bool another = timed && !same(*timed, kernel);
+  timed = kernel;
+  if (!another) return;
+  race_.restart();
+  over_ = never_;
+  take(way(converted(), !allowed_[way(converted(), false)]));
+}
+
 // Beside steps apart in CSR.
 double StepChoice::allowed_us() const {
   const double left = std::min(outlook_.low, outlook_.announced);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include <idletune/krylov.hpp>
 #include <idletune/race.hpp>
@@ -24,6 +25,8 @@ class StepChoice {
   // How the next step runs.
   bool fused() const { return way_ % 2 != 0; }
   bool converted() const { return way_ < 2; }
+  // What the product runs with; steps that were timed with another one are timed anew.
+  void runs_with(const KernelVariant& kernel);
   // After a step: how it ran.
   void took(double microseconds);
   // Trying fused steps has cost that beside.
@@ -54,6 +57,7 @@ class StepChoice {
   bool never_;
   bool over_;
   bool other_ = false;
+  std::optional<KernelVariant> kernel_[2];  // in CSR, and in the other format
   Outlook outlook_;
   std::uint32_t steps_ = 0;
   double behind_us_ = 0;  // what all this has cost so far, less what it has saved

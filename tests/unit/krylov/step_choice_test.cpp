@@ -101,6 +101,21 @@ TEST_CASE("where the product leaves the format that was converted to, its steps 
   CHECK(!race.running());
 }
 
+TEST_CASE("where the product gets another kernel steps are timed anew") {
+  StepChoice race{SolverOptions()};
+  for (const double fused_us : {40.0, 400.0}) {
+    race.runs_with({fused_us < 100 ? 0 : 1, 64});
+    CHECK(!race.fused());
+    for (int i = 0; i < 200; ++i) {
+      race.took(race.fused() ? fused_us : 100);
+      race.look_ahead(kMany, 1, false);
+      race.runs_with({fused_us < 100 ? 0 : 1, 64});
+    }
+    CHECK(!race.running());
+    CHECK(race.fused() == (fused_us < 100));
+  }
+}
+
 TEST_CASE("a given way of the steps stays, and formats are compared in it") {
   SolverOptions options;
   options.steps = Steps::apart;
