@@ -154,7 +154,7 @@ World::World(std::uint64_t s, const WorldLimits& limits) : seed(s) {
   options.model = kNoModel;
   setups = draw(11) % 6 == 0;
   captures = !setups && draw(12) % 4 == 0;
-  if (captures) options.state = "played";
+  options.state = "played";
   called = !setups && !captures && (draw(13) % 8 == 0 || says(limits.force, "calls"));
   if (called) {
     isolated = false;
