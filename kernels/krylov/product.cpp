@@ -184,26 +184,22 @@ Status Product::without_it(Status why, bool tried, const Buffer& x, Buffer& y) {
 
 // Each work-group leaves a pair of sums: with more groups than the usual kernel has, adding those
 // up takes longer than the faster product saves.
-KernelVariant Product::fused_kernel() const {
-  const KernelVariant best = choice_.race().best();
-  return form().groups(best) <= form().groups(kUsual) ? best : kUsual;
-}
-
-ProductKernel Product::fused_product(bool diagonal) const {
-  ProductKernel kernel{choice_.active(), fused_kernel()};
+ProductKernel Product::fused_kernel(bool diagonal) const {
+  ProductKernel kernel{choice_.active(), choice_.race().best()};
+  if (form().groups(kernel.variant) > form().groups(kUsual)) kernel.variant = kUsual;
   kernel.variant.fused = diagonal ? 2 : 1;
   return kernel;
 }
 
 FirstRuns::Answer Product::may_fuse(bool diagonal) {
-  const ProductKernel kernel = fused_product(diagonal);
+  const ProductKernel kernel = fused_kernel(diagonal);
   if (fused_ && same(*fused_, kernel)) return FirstRuns::Answer::begin;
   return first_runs_.announce(kernel);
 }
 
 Result<bool> Product::multiply_fused(const FusedProduct& fused, const Buffer& x, Buffer& y) {
   choice_.ran();
-  const ProductKernel running = fused_product(fused.diagonal != nullptr);
+  const ProductKernel running = fused_kernel(fused.diagonal != nullptr);
   if (fused_ && same(*fused_, running)) {
     Status status = run(running, x, y, &fused);
     if (!status.ok()) return status;
@@ -318,7 +314,7 @@ Status Product::adopt(Result<StoredPattern> stored, double conversion_seconds) {
 
 Chosen Product::chosen(bool fused) const {
   Chosen chosen;
-  const KernelVariant best = fused ? fused_kernel() : choice_.race().best();
+  const KernelVariant best = fused ? fused_kernel(false).variant : choice_.race().best();
   chosen.fused = fused;
   chosen.format = choice_.active();
   chosen.group_per_row = best.kind == 1;

@@ -44,7 +44,7 @@ class Product {
   FirstRuns::Answer may_fuse(bool diagonal);
   // y = A x with that. False: it does not run or is wrong.
   Result<bool> multiply_fused(const FusedProduct& fused, const Buffer& x, Buffer& y);
-  std::size_t fused_pairs() const { return form().groups(fused_kernel()); }
+  std::size_t fused_pairs() const { return form().groups(fused_kernel(false).variant); }
   bool settled() const { return !choice_.race().running(); }  // the next product is not measured
   bool converting() const { return background_.started(); }   // beside the iterations
   double usual_trial_seconds() const { return choice_.usual_trial_seconds(); }
@@ -66,8 +66,7 @@ class Product {
     return *forms_[static_cast<std::size_t>(format)];
   }
   DeviceMatrix& form() const { return form(choice_.active()); }
-  KernelVariant fused_kernel() const;
-  ProductKernel fused_product(bool diagonal) const;
+  ProductKernel fused_kernel(bool diagonal) const;
   Status put(Result<StoredPattern> stored);
   Status begin();
   Status begin_in_rows();
