@@ -17,8 +17,9 @@ constexpr double kRounding = 0.5;
 
 // Where fused products cannot begin yet, steps go on apart.
 bool Iterations::fuses() {
-  if (product_.settled()) steps_.runs_with(product_.best());
-  if (!steps_.fused() || !product_.settled()) return false;
+  if (!product_.settled()) return false;
+  steps_.runs_with(product_.best());
+  if (!steps_.fused()) return false;
   const FirstRuns::Answer answer = product_.may_fuse(diagonal_ != nullptr);
   if (answer == FirstRuns::Answer::never) steps_.refuse();
   return answer == FirstRuns::Answer::begin;
@@ -45,12 +46,12 @@ bool Iterations::steps_fused(CgState& cg) {
     if (!cg.pairs) cg.pairs_size = 0;
   }
   const Stopwatch since_asked(vectors_.device());
-  if (!cg.pairs || !vectors_.has_cg_step(diagonal_) || !fused_product(cg)) {
-    steps_.cost(1e6 * since_asked.seconds());
+  const bool begun = cg.pairs && vectors_.has_cg_step(diagonal_) && fused_product(cg);
+  steps_.cost(1e6 * since_asked.seconds());
+  if (!begun) {
     steps_.refuse();
     return !status().ok();
   }
-  steps_.cost(1e6 * since_asked.seconds());
   double sums[4];  // r . r, r . M r; p . q, q . M q
   vectors_.add_pairs(*cg.pairs, step_pairs, pairs, sums);
   do {

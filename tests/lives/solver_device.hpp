@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
-#include <idletune/application_queue.hpp>
 #include <idletune/device.hpp>
 
 #include "kernels/krylov/kernel_marks.hpp"
+#include "tests/device_queue.hpp"
 
 namespace idletune::lives {
 
@@ -41,26 +41,11 @@ class SolverDevice final : public Device {
   const SolverScript script_;
 };
 
-// Of that device; each launch and copy is done when it returns.
-class SolverQueue final : public ApplicationQueue {
+class SolverQueue final : public test::DeviceQueue {
  public:
-  explicit SolverQueue(SolverDevice& device) : device_(device) {}
-  void* handle() const override { return nullptr; }
-  Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
-    return device_.allocate(bytes);
-  }
-  Status read(const Buffer& from, std::size_t offset, MutableBytes data) override {
-    return device_.read(from, offset, data);
-  }
-  Status write(Buffer& to, std::size_t offset, Bytes data) override {
-    return device_.write(to, offset, data);
-  }
+  using DeviceQueue::DeviceQueue;
   Status copy(const Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
               std::size_t bytes) override;
-  Status wait() override { return {}; }
-
- private:
-  SolverDevice& device_;
 };
 
 }  // namespace idletune::lives

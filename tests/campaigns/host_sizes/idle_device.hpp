@@ -7,8 +7,9 @@
 #include <map>
 #include <memory>
 
-#include <idletune/application_queue.hpp>
 #include <idletune/device.hpp>
+
+#include "tests/device_queue.hpp"
 
 namespace idletune::test {
 
@@ -115,28 +116,14 @@ class IdleDevice final : public Device {
   DeviceInfo info_;
 };
 
-class IdleQueue final : public ApplicationQueue {
+class IdleQueue final : public DeviceQueue {
  public:
-  explicit IdleQueue(IdleDevice& device) : device_(device) {}
-  void* handle() const override { return nullptr; }
-  Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
-    return device_.allocate(bytes);
-  }
-  Status write(Buffer& to, std::size_t offset, Bytes data) override {
-    return device_.write(to, offset, data);
-  }
-  Status read(const Buffer& from, std::size_t offset, MutableBytes data) override {
-    return device_.read(from, offset, data);
-  }
+  using DeviceQueue::DeviceQueue;
   Status copy(const Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
               std::size_t bytes) override {
     Status status = inside(from, from_offset, bytes);
     return status.ok() ? inside(to, to_offset, bytes) : status;
   }
-  Status wait() override { return {}; }
-
- private:
-  IdleDevice& device_;
 };
 
 }  // namespace idletune::test

@@ -9,6 +9,7 @@
 
 #include "kernels/krylov/device_matrix.hpp"
 #include "kernels/krylov/device_vectors.hpp"
+#include "tests/device_queue.hpp"
 #include "tests/unit/kernels/corner_device.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
 
@@ -19,24 +20,13 @@ namespace {
 
 constexpr std::int32_t kRows = test::kMost;
 
-class CornerQueue final : public ApplicationQueue {
+class CornerQueue final : public test::DeviceQueue {
  public:
-  explicit CornerQueue(Device& device) : device_(device) {}
-  void* handle() const override { return nullptr; }
-  Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
-    return device_.allocate(bytes);
-  }
+  using DeviceQueue::DeviceQueue;
   Status write(Buffer& to, std::size_t offset, Bytes data) override {
-    return data.empty() ? Status() : device_.write(to, offset, data);
-  }
-  Status read(const Buffer& from, std::size_t offset, MutableBytes data) override {
-    return device_.read(from, offset, data);
+    return data.empty() ? Status() : DeviceQueue::write(to, offset, data);
   }
   Status copy(const Buffer&, std::size_t, Buffer&, std::size_t, std::size_t) override { return {}; }
-  Status wait() override { return {}; }
-
- private:
-  Device& device_;
 };
 
 // Whether the last number of `buffer`, which was 7 before, became `value`.
