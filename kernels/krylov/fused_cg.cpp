@@ -18,7 +18,7 @@ constexpr double kRounding = 0.5;
 // Where fused products cannot begin yet, steps go on apart.
 bool Iterations::fuses() {
   if (!product_.settled()) return false;
-  steps_.runs_with(product_.best());
+  steps_.runs_with(product_.choice().race().best());
   if (!steps_.fused()) return false;
   const FirstRuns::Answer answer = product_.may_fuse(diagonal_ != nullptr);
   if (answer == FirstRuns::Answer::never) steps_.refuse();

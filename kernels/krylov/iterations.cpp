@@ -93,10 +93,10 @@ bool Iterations::step_apart(CgState& cg) {
 
 // Which way CG's next step goes.
 void Iterations::choose_steps() {
-  if (steps_.settled(product_.converted()) || product_.converting()) return;
-  steps_.look_ahead(forecast_.outlook(), 2e6 * product_.usual_trial_seconds(),
-                    product_.converted());
-  if (!product_.converted()) return;
+  const bool converted = product_.choice().is_converted();
+  if (steps_.settled(converted) || product_.converting()) return;
+  steps_.look_ahead(forecast_.outlook(), 2e6 * product_.choice().usual_trial_seconds(), converted);
+  if (!converted) return;
   product_.take(steps_.converted());
   if (!steps_.running() && !steps_.converted())
     product_.keep_rows(steps_.best_us(true), steps_.best_us(false));

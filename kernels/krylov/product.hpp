@@ -31,7 +31,6 @@ class Product {
   // No product follows at once.
   void rest() { first_runs_.rest(); }
   void refresh_marks() { first_runs_.refresh(); }
-  SolveMemory memory(std::uint32_t iterations) const { return choice_.memory(iterations); }
   // Puts the matrix onto the device and compiles its first kernel.
   Status start();
   // On the device the matrix is 2^exponent() times as large, which suits the precision.
@@ -47,18 +46,14 @@ class Product {
   std::size_t fused_pairs() const { return form().groups(fused_kernel(false).variant); }
   bool settled() const { return !choice_.race().running(); }  // the next product is not measured
   bool converting() const { return background_.started(); }   // beside the iterations
-  double usual_trial_seconds() const { return choice_.usual_trial_seconds(); }
   // Of several formats, as ProductChoice has them.
-  bool converted() const { return choice_.is_converted(); }
   void take(bool converted) { choice_.take(converted); }
   void keep_rows(double us, double csr_us) { choice_.keep_rows(us, csr_us); }
   // Between two iterations: whether the next kernel is tried, or another format taken.
   Status look_ahead(const Outlook& outlook);
 
-  const KernelVariant& best() const { return choice_.race().best(); }
+  const ProductChoice& choice() const { return choice_; }
   Chosen chosen(bool fused) const;
-  double csr_us() const { return choice_.csr_us(); }
-  const Conversion& conversion() const { return choice_.conversion(); }
   double tuning_seconds() const { return tuning_seconds_; }
 
  private:

@@ -316,7 +316,7 @@ void Solver::State::finish(HostSystem& system, const SolveOptions& options, Solv
   }
   usual_iterations_ = report.iterations;
   ++solves_;
-  if (report.iterations > 0 && memory_.keep(product_.memory(report.iterations)))
+  if (report.iterations > 0 && memory_.keep(product_.choice().memory(report.iterations)))
     product_.refresh_marks();
   product_.rest();
   report.memory = memory_.note();
@@ -351,8 +351,8 @@ Result<SolveReport> Solver::State::solve(Span<const double> b, Span<double> x,
     finish(system, options, report);
   }
   report.chosen = product_.chosen(options.method == Method::cg && steps(options).fused());
-  report.csr_us = product_.csr_us();
-  report.conversion = product_.conversion();
+  report.csr_us = product_.choice().csr_us();
+  report.conversion = product_.choice().conversion();
   return report;
 }
 
@@ -420,8 +420,8 @@ Status Solver::multiply(Span<const double> x, Span<double> y, double products_to
 }
 
 Chosen Solver::chosen() const { return state_->product().chosen(false); }
-double Solver::csr_us() const { return state_->product().csr_us(); }
-const Conversion& Solver::conversion() const { return state_->product().conversion(); }
+double Solver::csr_us() const { return state_->product().choice().csr_us(); }
+const Conversion& Solver::conversion() const { return state_->product().choice().conversion(); }
 double Solver::tuning_seconds() const { return state_->product().tuning_seconds(); }
 
 }  // namespace idletune::krylov
