@@ -337,6 +337,8 @@ bool Knowledge::record(const ShapeTask& task, const StepResult& result) {
   journal::Measurement measurement;
   measurement.trial = task.identity;
   measurement.trial.configuration = result.proposal.configuration;
+  const bool first = !journal_.state().measurement(measurement.trial.key());
+  if (result.cut) return first;  // more time may be there another day
   measurement.status = result.status;
   if (result.status == TrialStatus::correct) {
     measurement.median = measurement.minimum = task.search.evidence().as_at_first(result.time);
@@ -348,7 +350,6 @@ bool Knowledge::record(const ShapeTask& task, const StepResult& result) {
   measurement.checked_seeds = result.checked_seeds;
   measurement.origin = origin_of(result.proposal.origin);
   measurement.unix_seconds = core_.surroundings_.clock->unix_seconds();
-  const bool first = !journal_.state().measurement(measurement.trial.key());
   journal_.measured(measurement);
   return first;
 }

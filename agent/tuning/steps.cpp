@@ -184,12 +184,12 @@ void Steps::conclude(ShapeTask& task, const StepResult& result, JournaledTrial& 
   core_.streak_ = core_.favourite_ == &task ? core_.streak_ + 1 : 1;
   core_.favourite_ = &task;
   const bool wrong = result.status == TrialStatus::correctness;
-  bool counts = result.cut;
+  bool counts = false;
   if (is_death(result.status)) {
     journaled.forget();  // the facts know
     if (crash_was_seen(task, result)) counts = knowledge_.record(task, result);
   } else {
-    if (!result.cut) counts = knowledge_.record(task, result);
+    counts = knowledge_.record(task, result);
     settle(task, journaled, wrong || result.checked_seeds > 0);
   }
   task.search.step_ended(result, counts);
