@@ -1,5 +1,6 @@
 #include <idletune/notes.hpp>
 
+#include <atomic>
 #include <thread>
 
 #include "agent/api/agent_state.hpp"
@@ -10,6 +11,10 @@ namespace detail {
 class AgentNotes final : public Notes {
  public:
   explicit AgentNotes(AgentState& agent) : agent_(agent) {}
+  ~AgentNotes() override {
+    const MutexLock lock(agent_.mutex_);
+    enter();
+  }
   std::string noted(std::uint64_t digest) const override {
     const MutexLock lock(agent_.mutex_);
     const auto name = agent_.journal_->state().name(journal::NameKind::note, digest);
@@ -29,8 +34,19 @@ class AgentNotes final : public Notes {
     }
     return true;
   }
+  void account(Nanoseconds work, Nanoseconds lost) override {
+    work_ns_ += work.count();
+    lost_ns_ += lost.count();
+    if (!agent_.mutex_.try_lock()) return;
+    const AdoptedLock lock(agent_.mutex_);
+    enter();
+  }
 
  private:
+  void enter() IDLETUNE_REQUIRES(agent_.mutex_) {
+    agent_.engine_->library_worked(Nanoseconds(work_ns_.exchange(0)),
+                                   Nanoseconds(lost_ns_.exchange(0)));
+  }
   bool durable() {
     if (!agent_.mutex_.try_lock()) return false;
     const AdoptedLock lock(agent_.mutex_);
@@ -40,6 +56,7 @@ class AgentNotes final : public Notes {
   }
 
   AgentState& agent_;
+  std::atomic<std::int64_t> work_ns_{0}, lost_ns_{0};           // not in the ledger yet
   journal::Serial due_ IDLETUNE_GUARDED_BY(agent_.mutex_) = 0;  // 0: nobody asked for a sync
 };
 

@@ -29,6 +29,11 @@ class Accounts {
   // A launch of the application took that much longer because it timed a candidate.
   void launch_was_slower(ShapeTask& task, Nanoseconds loss);
   void launch_was_slower(Nanoseconds loss) { ledger_.charge_busy(loss); }
+  // Notes::account.
+  void library_worked(Nanoseconds work, Nanoseconds lost) {
+    ledger_.credit(work);
+    ledger_.charge_busy(lost);
+  }
   // The launches since the last call, and the setups that they made, at what they take now. Before
   // that changes, call it.
   void credit_launches(ShapeTask& task, Nanoseconds now);

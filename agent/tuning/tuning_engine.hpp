@@ -68,6 +68,9 @@ class TuningEngine {
   Explanation explain(const ShapeTask& task) const { return explanation_.explain(task); }
   AgentStatus status() const { return explanation_.status(); }
   double expected_launches(const ShapeTask& task) const { return core_.expected_launches(task); }
+  void library_worked(Nanoseconds work, Nanoseconds lost) {
+    core_.accounts_.library_worked(work, lost);
+  }
   void set_longest_gap(Nanoseconds gap) { core_.longest_gap_ = gap; }
   // How long stages had the device in idle time, in this process.
   Nanoseconds gap_wall() const { return core_.accounts_.gap_wall(); }

@@ -157,9 +157,10 @@ Status Product::measured(const Buffer& x, Buffer& y) {
   const Result<bool> checked = status.ok() ? right(x, y) : Result<bool>(std::move(status));
   first_runs_.ended(kernel, how_ended(checked));
   const double trial = since_asked.seconds();
-  choice_.tried(trial);
+  const bool is_right = checked.ok() && *checked;
+  choice_.tried(trial, is_right);
   tuning_seconds_ += trial;
-  if (checked.ok() && *checked) {
+  if (is_right) {
     choice_.took(seconds * 1e6);
     return {};
   }

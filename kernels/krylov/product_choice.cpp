@@ -106,7 +106,7 @@ void ProductChoice::begins_in(SparseFormat format, double seconds, const std::st
 void ProductChoice::converted(double seconds) {
   conversion_.verdict = Conversion::Verdict::converted;
   conversion_.cost_ms = 1e3 * seconds;
-  behind_us_ += 1e6 * seconds;
+  spent(1e6 * seconds, 0);
   conversion_.at_iteration = products_;
   conversion_.reason =
       text("at least %.0f products were still expected, of %.1f us instead of %.1f us",
@@ -117,24 +117,34 @@ void ProductChoice::converted(double seconds) {
 
 void ProductChoice::no_room(const std::string& why) { conversion_.reason = why + "; CSR goes on"; }
 
+// So long took what made so many products.
+void ProductChoice::spent(double us, double products) {
+  if (first_us_ > 0) {
+    behind_us_ += us - products * first_us_;
+  } else {
+    early_us_ += us;
+    early_products_ += products;
+  }
+}
+
 void ProductChoice::ran() {
   ++products_;
-  if (race().best_us() > 0) behind_us_ += race().best_us() - first_us_;
+  if (race().best_us() > 0) spent(race().best_us(), 1);
 }
 
 void ProductChoice::took(double microseconds) {
   ++products_;
   const bool counted = !race().first_run();
-  const double row_us = microseconds * race().in_a_row();
+  if (counted) spent(microseconds * race().in_a_row(), 1);
   race().took(microseconds);
-  if (first_us_ > 0 && counted) behind_us_ += row_us - first_us_;
   first_us_ = races_[static_cast<std::size_t>(first_format_)].first_us();
+  if (first_us_ > 0) spent(std::exchange(early_us_, 0), std::exchange(early_products_, 0));
 }
 
-void ProductChoice::tried(double seconds) {
-  ++trials_;
+// One kernel has to be tried in any case.
+void ProductChoice::tried(double seconds, bool right) {
   trial_seconds_ += seconds;
-  if (first_us_ > 0) behind_us_ += 1e6 * seconds - first_us_;
+  if (++trials_ > 1) spent(1e6 * seconds, right ? 1 : 0);
 }
 
 std::optional<ProductKernel> ProductChoice::known() const {
@@ -159,7 +169,7 @@ ProductChoice::Left ProductChoice::failed(bool tried) {
                                : "the other format's kernels could not be announced";
     if (!race().begun()) return Left::rows;
   }
-  if (race().best_us() > 0) return ++products_, Left::best;
+  if (race().best_us() > 0) return ran(), Left::best;
   if (!race().begun()) race().begin({KernelVariant()});
   return is_default(kernel) && same(race().current(), kernel.variant) ? Left::nothing : Left::next;
 }
@@ -176,7 +186,7 @@ ProductChoice::Wish ProductChoice::look_ahead(const Outlook& outlook) {
 }
 
 void ProductChoice::looked(double seconds) {
-  behind_us_ += 1e6 * seconds;
+  spent(1e6 * seconds, 0);
   const std::vector<KernelVariant> next = model_.fastest(active_, kConfirmed);
   if (!next.empty()) race().follow(next);
 }
@@ -253,7 +263,7 @@ ProductChoice::Wish ProductChoice::think_of_conversion(const Outlook& outlook) {
   if (!sized_) {
     const double cost = kSizesCost * csr_us();
     if (!always() && allowed_us(outlook) < cost) return Wish::nothing;
-    behind_us_ += cost;
+    spent(cost, 0);
     return Wish::sizes;
   }
   const std::size_t best = best_format();

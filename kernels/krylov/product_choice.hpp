@@ -59,8 +59,9 @@ class ProductChoice {
   // A product ran that is not measured; one that is, or the mean of as many as the race says.
   void ran();
   void took(double microseconds);
-  // Its kernel ran for the first time; with compilation and check that took `seconds`.
-  void tried(double seconds);
+  // Its kernel ran for the first time; with compilation and check that took `seconds`. `right`: the
+  // product can be used, and is told to took() next.
+  void tried(double seconds, bool right);
   // What runs instead of a kernel that is wrong or does not run.
   enum class Left : std::uint8_t {
     best,    // the fastest of those that were measured
@@ -90,6 +91,8 @@ class ProductChoice {
   void take(bool converted);
   // Whole iterations took so long in that format, and in CSR, which stays.
   void keep_rows(double microseconds, double csr_microseconds);
+  // What trying has cost so far, less what it has saved.
+  double behind_us() const { return behind_us_; }
   // Nothing is left to try or to think of.
   bool settled() const;
 
@@ -98,6 +101,7 @@ class ProductChoice {
  private:
   bool always() const { return options_.choosing == Choosing::always; }
   double allowed_us(const Outlook& outlook) const;
+  void spent(double us, double products);
   bool next_pays(const Outlook& outlook) const;
   bool features_pay(const Outlook& outlook) const;
   std::size_t best_format() const;
@@ -126,7 +130,8 @@ class ProductChoice {
   double most_expected_ = 0;  // products still to come, at least, at any time so far
   double converts_at_ = 0;    // products expected where a conversion was wanted
   double first_us_ = 0;       // a product of the first kernel; 0: not measured
-  double behind_us_ = 0;      // what trying has cost so far, less what it has saved
+  double behind_us_ = 0;
+  double early_us_ = 0, early_products_ = 0;  // spent() before the first kernel was measured
 };
 
 }  // namespace idletune::krylov

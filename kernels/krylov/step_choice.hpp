@@ -37,6 +37,8 @@ class StepChoice {
   // format that was converted to, which the product has just taken where there was none before.
   void look_ahead(const Outlook& outlook, double price_us, bool other_format);
   double best_us(bool converted) const;  // 0: not measured
+  // What all this has cost so far, less what it has saved.
+  double behind_us() const { return behind_us_; }
 
  private:
   static constexpr std::size_t kWays = 4;
@@ -60,7 +62,7 @@ class StepChoice {
   std::optional<KernelVariant> kernel_[2];  // in CSR, and in the other format
   Outlook outlook_;
   std::uint32_t steps_ = 0;
-  double behind_us_ = 0;  // what all this has cost so far, less what it has saved
+  double behind_us_ = 0;
 };
 
 }  // namespace idletune::krylov

@@ -201,7 +201,7 @@ void Promises::account_is_true(const Bill& bill, const Bill& life, const Snapsho
   const double saved = std::max({0.0, bill.standard - bill.actual, bill.saved});
   const double bound = 0.02 * bill.standard + saved + 1.02 * bill.longest_stage + 0.001 +
                        kGranted * bill.longest_launch + 1.02 * bill.captured + 0.021 * bill.frozen +
-                       1.02 * bill.classes;
+                       1.02 * bill.classes + 0.02 * bill.solved + bill.solving;
   const bool exact = !bill.slowed && !bill.odd && !bill.untimed && world_.profiling;
   if (!bill.slowed && now.charged > bound)
     report_.say("I5:charged-too-much", beside(now.charged, bound, " > "));
@@ -212,7 +212,7 @@ void Promises::account_is_true(const Bill& bill, const Bill& life, const Snapsho
   if (exact && now.charged - before.charged < least)
     report_.say("I5:charged-too-little", beside(now.charged - before.charged, least, " < "));
   // A launch that fails counts as one of the default.
-  const double run = 1.02 * life.credited + 20 * life.longest_launch + 0.05;
+  const double run = 1.02 * life.credited + life.solved + 20 * life.longest_launch + 0.05;
   if (exact && now.kernel - before.kernel > run)
     report_.say("I5:kernel-time-overclaimed", beside(now.kernel - before.kernel, run, " > "));
 }

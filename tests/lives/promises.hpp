@@ -41,7 +41,8 @@ struct Bill {
   double saved = 0;     // by what was adopted
   double raced = 0;     // of one life, until the last look: lost by racers, beside what runs
   double classes = 0;   // lost by what ran by class
-  double waited = 0;    // likewise: for stages on the device that have ended
+  double solved = 0, solving = 0;  // work of solvers, and what these say they lost
+  double waited = 0;               // likewise: for stages on the device that have ended
   double credited = 0;  // of one life, until the last look: by launches of what has a slot
   std::map<std::string, double> loss;  // by how it ran
   double longest_stage = 0, longest_launch = 0;

@@ -62,6 +62,9 @@ Solving::Parts Simulation::solving_parts() {
   parts.on_medium = [this](std::uint64_t digest) {
     return process_->noted_in(journal_on_medium(), digest);
   };
+  parts.entered = [this](double work, double lost) {
+    for (Bill* bill : {&bill_, &life_bill_}) bill->solved += work, bill->solving += lost;
+  };
   return parts;
 }
 

@@ -87,6 +87,11 @@ class Solving::WatchedNotes final : public Notes {
     }
     return true;
   }
+  void account(Nanoseconds work, Nanoseconds lost) override {
+    solving_.solvers_[solving_.current_].told += in_seconds(lost);
+    solving_.parts_.entered(in_seconds(work), in_seconds(lost));
+    notes_->account(work, lost);
+  }
 
  private:
   Solving& solving_;
@@ -439,6 +444,9 @@ void Solving::paid(Running& running, double seconds, std::uint32_t products, int
   running.spent += seconds;
   running.standard += kAround + products * (csr + others * in_seconds(kOther));
   const krylov::SolverOptions& options = running.options;
+  const double lost = running.spent - kTooSlow * running.standard;
+  if (!running.disturbed && !options.fixed_format && lost > running.told)
+    say("I5:solver-tells-too-little", std::to_string(lost) + " > " + std::to_string(running.told));
   if (!last || options.choosing != krylov::Choosing::when_pays || running.disturbed ||
       options.fixed_format || running.spent <= kTooSlow * running.standard)
     return;

@@ -48,6 +48,8 @@ class Solving {
     // Whether what was told then is on the medium by now.
     std::function<bool(std::size_t)> synced_since;
     std::function<std::string(std::uint64_t)> on_medium;  // what is noted there under a digest
+    std::function<void(double, double)>
+        entered;  // seconds of work, and lost, in the agent's account
   };
   Solving(const World& world, Report& report, Parts parts);
   ~Solving();
@@ -76,6 +78,7 @@ class Solving {
     std::optional<krylov::Solver> solver;
     krylov::SolverOptions options;
     double spent = 0, standard = 0;  // seconds
+    double told = 0;                 // to the agent, that it lost
     bool disturbed = false;          // by an error, or the board's speed
     bool products_follow = false;
     bool is_known = false;  // its structure, from an earlier life

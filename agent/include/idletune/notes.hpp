@@ -24,6 +24,10 @@ class Notes {
   // knows. The first question lets that thread sync; to be asked again, since this waits for at most
   // `wait`.
   virtual bool synced(std::chrono::nanoseconds wait) = 0;
+  // The library's own work took so long, of which `lost` went into trying things beyond what those
+  // have saved: for the agent's ledger, so that both keep to one limit. Waits for nobody: what comes
+  // while somebody tunes is entered later.
+  virtual void account(std::chrono::nanoseconds work, std::chrono::nanoseconds lost) = 0;
 };
 
 // Any number of threads; waits while somebody tunes. Valid as long as the agent. Where another

@@ -113,7 +113,7 @@ class Replay {
       const bool compiled = choice_.active() == SparseFormat::csr && us_ == took + first_us();
       const double rest = matrix_.check_us + (compiled ? 0 : program_us(variant));
       us_ += rest;
-      choice_.tried(1e-6 * (took + rest));
+      choice_.tried(1e-6 * (took + rest), true);
     }
     choice_.took(took);
   }

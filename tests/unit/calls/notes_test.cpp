@@ -113,3 +113,19 @@ TEST_CASE("notes are bounded, and the newest stay") {
   CHECK(notes->noted(kMany - 500).size() == 100);
   CHECK(notes->noted(1).empty());
 }
+
+TEST_CASE("what a library worked and lost is in the agent's ledger, and stays there") {
+  using namespace std::chrono_literals;
+  const test::TemporaryFolder folder;
+  {
+    Agent agent = open_agent(folder.path());
+    const auto notes = open_notes(agent), others = open_notes(agent);
+    notes->account(3s, 20ms);
+    others->account(1s, 0s);
+    CHECK(agent.status().kernel_seconds == doctest::Approx(4));
+    CHECK(agent.status().charged_seconds == doctest::Approx(0.02));
+  }
+  const Agent agent = open_agent(folder.path());
+  CHECK(agent.status().kernel_seconds == doctest::Approx(4));
+  CHECK(agent.status().charged_seconds == doctest::Approx(0.02));
+}

@@ -21,7 +21,12 @@ struct MadeUpNotes : Notes {
   bool synced(std::chrono::nanoseconds) override { return answers; }
   std::map<std::uint64_t, std::string> texts;
   int written = 0;
+  void account(std::chrono::nanoseconds took, std::chrono::nanoseconds more) override {
+    work += took;
+    lost += more;
+  }
   bool answers = true;
+  std::chrono::nanoseconds work{0}, lost{0};
 };
 
 }  // namespace idletune::test

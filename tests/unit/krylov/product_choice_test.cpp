@@ -38,7 +38,7 @@ Played play(double announced) {
       const double took = product_us(choice.race().current());
       us += took * choice.race().in_a_row();
       if (choice.race().first_run()) {
-        choice.tried(1e-6 * (took + kTrialUs));
+        choice.tried(1e-6 * (took + kTrialUs), true);
         if (played.trials++ > 0) us += kTrialUs;
       }
       choice.took(took);
