@@ -6,10 +6,18 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 
 #include "kernels/krylov/formats.hpp"
 
 namespace idletune::krylov {
+
+// One that another clock than this machine's says to be done.
+struct PlayedConversion {
+  double seconds = 0;
+  std::function<bool()> done;
+};
 
 class BackgroundConversion {
  public:
@@ -23,10 +31,11 @@ class BackgroundConversion {
   bool start(const SparsityPattern& pattern, SparseFormat format, std::size_t number_bytes,
              std::uint64_t limit_bytes);
   bool started() const { return pattern_ != nullptr; }  // and not taken
-  bool done() const { return done_.load(std::memory_order_acquire); }
+  bool done() const { return played_ ? played_->done() : done_.load(std::memory_order_acquire); }
   // What convert() returned, after it is done.
   Result<StoredPattern> take();
-  double seconds() const { return seconds_; }  // that it took, once it is done
+  // That it took, once it is done.
+  double seconds() const { return played_ ? played_->seconds : seconds_; }
 
  private:
   static void* run(void* self);
@@ -39,6 +48,10 @@ class BackgroundConversion {
   Result<StoredPattern> stored_{StatusCode::internal, ""};
   double seconds_ = 0;
   std::atomic<bool> done_{false};
+  std::optional<PlayedConversion> played_;
 };
+
+// For played processes: what is asked when one begins; null: no longer.
+void play_conversions(std::function<PlayedConversion()> begins);
 
 }  // namespace idletune::krylov

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/krylov/background_conversion.hpp"
 #include "kernels/krylov/first_runs.hpp"
 #include "kernels/krylov/solve_memory.hpp"
 #include "tests/lives/draw.hpp"
@@ -117,7 +118,7 @@ Solving::Solving(const World& world, Report& report, Parts parts)
   make_structures();
 }
 
-Solving::~Solving() = default;
+Solving::~Solving() { krylov::play_conversions(nullptr); }
 
 void Solving::make_structures() {
   constexpr std::int64_t kMicroseconds[] = {30, 200, 3000, 20000};
@@ -163,12 +164,22 @@ Nanoseconds Solving::time_of(const ProductKernel& kernel) const {
   return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(structure.csr.count()) * ratio));
 }
 
+// On a thread of the solver's: no work of the device.
+krylov::PlayedConversion Solving::conversion() {
+  constexpr double kSeconds[] = {0, 1e-4, 3e-3, 0.1, 2};
+  const double seconds = kSeconds[mix(world_.seed, 212, counter_++) % 5];
+  return {seconds, [time = parts_.time(), seconds, begin = parts_.time()->now()] {
+            return in_seconds(time->now() - begin) >= seconds;
+          }};
+}
+
 // --- how lives begin and end ---
 
 void Solving::begin_life(int version, std::unique_ptr<Notes> notes) {
   solved_version_ = std::exchange(version_, version);
   ++life_;
   krylov::begin_process();
+  krylov::play_conversions([this] { return conversion(); });
   device_ = std::make_unique<SolverDevice>(std::to_string(version + 1), script());
   queue_ = std::make_unique<SolverQueue>(*device_);
   notes_ = std::make_unique<WatchedNotes>(*this, std::move(notes));
@@ -350,7 +361,7 @@ Solving::Running* Solving::solver_of(int s) {
   const std::uint64_t draw =
       mix(world_.seed, 208, static_cast<std::uint64_t>(s), static_cast<std::uint64_t>(life_));
   krylov::SolverOptions& options = running.options;
-  options.own_thread = false;
+  options.own_thread = draw / 16384 % 2 == 0;
   options.notes = notes_.get();
   options.choosing = draw % 20 == 0   ? krylov::Choosing::none
                      : draw % 20 < 10 ? krylov::Choosing::always

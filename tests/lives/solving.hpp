@@ -14,6 +14,7 @@
 #include <idletune/krylov.hpp>
 #include <idletune/notes.hpp>
 
+#include "kernels/krylov/background_conversion.hpp"
 #include "tests/lives/played_time.hpp"
 #include "tests/lives/promises.hpp"
 #include "tests/lives/solver_device.hpp"
@@ -92,6 +93,7 @@ class Solving {
 
   void make_structures();
   SolverScript script();
+  krylov::PlayedConversion conversion();
   ProductNature nature(const krylov::ProductKernel& kernel) const;
   Nanoseconds time_of(const krylov::ProductKernel& kernel) const;
   Status compiled(const krylov::ProductKernel& kernel);
