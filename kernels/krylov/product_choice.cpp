@@ -117,14 +117,9 @@ void ProductChoice::converted(double seconds) {
 
 void ProductChoice::no_room(const std::string& why) { conversion_.reason = why + "; CSR goes on"; }
 
-// So long took what made so many products.
+// So long took what made so many products. The first kernel has to be tried in any case.
 void ProductChoice::spent(double us, double products) {
-  if (first_us_ > 0) {
-    behind_us_ += us - products * first_us_;
-  } else {
-    early_us_ += us;
-    early_products_ += products;
-  }
+  if (first_us_ > 0 || products == 0) behind_us_ += us - products * first_us_;
 }
 
 void ProductChoice::ran() {
@@ -138,13 +133,12 @@ void ProductChoice::took(double microseconds) {
   if (counted) spent(microseconds * race().in_a_row(), 1);
   race().took(microseconds);
   first_us_ = races_[static_cast<std::size_t>(first_format_)].first_us();
-  if (first_us_ > 0) spent(std::exchange(early_us_, 0), std::exchange(early_products_, 0));
 }
 
-// One kernel has to be tried in any case.
 void ProductChoice::tried(double seconds, bool right) {
+  ++trials_;
   trial_seconds_ += seconds;
-  if (++trials_ > 1) spent(1e6 * seconds, right ? 1 : 0);
+  spent(1e6 * seconds, right ? 1 : 0);
 }
 
 std::optional<ProductKernel> ProductChoice::known() const {

@@ -131,7 +131,6 @@ class ProductChoice {
   double converts_at_ = 0;    // products expected where a conversion was wanted
   double first_us_ = 0;       // a product of the first kernel; 0: not measured
   double behind_us_ = 0;
-  double early_us_ = 0, early_products_ = 0;  // spent() before the first kernel was measured
 };
 
 }  // namespace idletune::krylov

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint32_t kStepRuns = 17;  // of a turn
 constexpr std::uint32_t kTurns = 3;      // of each way
 constexpr double kHopedOfFusing = 0.25;  // of fused steps, as a share of a step's time; or feared
-constexpr double kMostLost = 0.01;       // of the time of all steps, by trying fused ones
+constexpr double kLostByFusing = 0.01;   // of the time of all steps, by trying fused ones
 
 Race::Policy of_turns() {
   Race::Policy policy;  // what is told is the median of a turn
@@ -60,7 +60,7 @@ void StepChoice::runs_with(const KernelVariant& kernel) {
 // Beside steps apart in CSR.
 double StepChoice::allowed_us() const {
   const double left = std::min(outlook_.low, outlook_.announced);
-  return kMostLost * us_of(way(false, false)) * (steps_ + left) - behind_us_;
+  return kLostByFusing * us_of(way(false, false)) * (steps_ + left) - behind_us_;
 }
 
 void StepChoice::took(double microseconds) {
