@@ -140,14 +140,13 @@ json describe_selectors(const KernelKnowledge& kernel) {
   json selectors = json::array();
   for (std::size_t i = 0; i < kernel.selector_count(); ++i) {
     const SelectorView selector = kernel.selector(i);
-    const json inputs = list_of(selector.input_count(), [&](std::size_t n) {
-      return std::string(kernel.selector_input(i, n));
-    });
+    // It is asked about no other problems than such as it was learned from.
+    json range = json::object();
+    for (std::size_t n = 0; n < selector.input_count(); ++n)
+      range[std::string(kernel.selector_input(i, n))] = {selector.low[n], selector.high[n]};
     const json device = or_null(!selector.device.empty(), std::string(selector.device));
     json entry = {{"device", device},
-                  {"inputs", inputs},
-                  {"low", numbers_in(selector.low)},
-                  {"high", numbers_in(selector.high)},
+                  {"asked_about", range},
                   {"features", selector.feature_count()},
                   {"configurations", selector.class_count()},
                   {"leaves", selector.tree.leaf_count()},
