@@ -1,6 +1,7 @@
 #include "kernels/krylov/step_choice.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace idletune::krylov {
 namespace {
@@ -80,6 +81,13 @@ void StepChoice::took(double microseconds) {
 void StepChoice::refuse() {
   allowed_[way(converted(), true)] = false;
   take(way(converted(), false));
+}
+
+bool StepChoice::distrust() {
+  if (!std::exchange(tried_, false)) return false;
+  allowed_[way(false, true)] = allowed_[way(true, true)] = false;
+  take(way(converted(), false));
+  return true;
 }
 
 bool StepChoice::fusing_pays(double price_us) const {

@@ -22,6 +22,7 @@ class StepChoice {
   bool running() const { return !over_; }
   // Whether look_ahead() would change nothing.
   bool settled(bool other_format) const { return over_ && other_format == other_; }
+  void begin_solve() { tried_ = false; }
   // How the next step runs.
   bool fused() const { return way_ % 2 != 0; }
   bool converted() const { return way_ < 2; }
@@ -30,9 +31,14 @@ class StepChoice {
   // After a step: how it ran.
   void took(double microseconds);
   // Trying fused steps has cost that beside.
-  void cost(double microseconds) { behind_us_ += microseconds; }
+  void cost(double microseconds) {
+    behind_us_ += microseconds;
+    tried_ = true;
+  }
   // Fused steps cannot be had in this format.
   void refuse();
+  // The solution is wrong: no fused steps any more, where this solve had some, which is returned.
+  bool distrust();
   // Between two steps: iterations left, the price of trying fused ones, and whether there is a
   // format that was converted to, which the product has just taken where there was none before.
   void look_ahead(const Outlook& outlook, double price_us, bool other_format);
@@ -59,6 +65,7 @@ class StepChoice {
   bool never_;
   bool over_;
   bool other_ = false;
+  bool tried_ = false;                      // fused steps
   std::optional<KernelVariant> kernel_[2];  // in CSR, and in the other format
   Outlook outlook_;
   std::uint32_t steps_ = 0;

@@ -143,7 +143,7 @@ void run_pointwise(Passed passed) {
 }
 
 // All of its sums in the first pair.
-void run_cg_step(Passed passed, const Range& range, bool has_diagonal) {
+void run_cg_step(Passed passed, const Range& range, bool has_diagonal, bool spoilt) {
   const std::size_t n = passed.count();
   const auto alpha = passed.next<double>(), beta = passed.next<double>();
   const double *const diagonal = passed.numbers(), *const q = passed.numbers();
@@ -151,7 +151,7 @@ void run_cg_step(Passed passed, const Range& range, bool has_diagonal) {
   double* const parts = passed.numbers();
   std::fill_n(parts, 2 * range.global[0] / range.local[0], 0.0);
   for (std::size_t i = 0; i < n; ++i) {
-    x[i] += alpha * p[i];
+    if (!spoilt || i != n / 2) x[i] += alpha * p[i];
     r[i] -= alpha * q[i];
     const double z = has_diagonal ? diagonal[i] * r[i] : r[i];
     p[i] = z + beta * p[i];
@@ -182,7 +182,9 @@ class SolverDevice::SolverProgram final : public Program {
       case Operation::dots: run_dots(Passed(arguments), range); break;
       case Operation::combine: run_combine(Passed(arguments)); break;
       case Operation::pointwise: run_pointwise(Passed(arguments)); break;
-      default: run_cg_step(Passed(arguments), range, kernel_.variant.fused == 2); break;
+      default:
+        run_cg_step(Passed(arguments), range, kernel_.variant.fused == 2,
+                    device_.script_.spoils_step());
     }
     return {};
   }

@@ -138,6 +138,9 @@ SolverScript Solving::script() {
     return ran(kernel, y);
   };
   script.on_other = [this] { parts_.time()->pass(kOther); };
+  script.spoils_step = [this] {
+    return !world_.friendly && mix(world_.seed, 213, static_cast<std::uint64_t>(version_)) % 4 == 0;
+  };
   script.on_copy = [this](std::size_t bytes) {
     parts_.time()->pass(Nanoseconds(2000 + static_cast<std::int64_t>(bytes / 8)));
   };
