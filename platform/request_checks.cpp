@@ -1,7 +1,5 @@
 #include "platform/request_checks.hpp"
 
-#include <string>
-
 namespace idletune {
 namespace {
 

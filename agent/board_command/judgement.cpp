@@ -7,7 +7,6 @@
 #include "agent/board_command/state_folder.hpp"
 #include "agent/board_command/verbs.hpp"
 #include "agent/journal/log_file.hpp"
-#include "models/core/lists.hpp"
 
 namespace idletune::board {
 namespace {

@@ -8,7 +8,6 @@
 #include "agent/board_command/verbs.hpp"
 #include "agent/journal/journal.hpp"
 #include "agent/journal/names.hpp"
-#include "models/core/lists.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::board {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "models/core/digest.hpp"
 #include "models/core/lists.hpp"

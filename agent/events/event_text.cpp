@@ -2,8 +2,6 @@
 
 #include <idletune/text.hpp>
 
-#include <utility>
-
 #include "agent/journal/codec.hpp"
 #include "agent/journal/names.hpp"
 #include "agent/slots/slot_record.hpp"

@@ -1,7 +1,6 @@
 #include "agent/journal/record.hpp"
 
 #include <cstring>
-#include <string>
 
 #include "models/core/digest.hpp"
 

@@ -1,7 +1,5 @@
 #include "agent/journal/state.hpp"
 
-#include <algorithm>
-
 #include "models/core/digest.hpp"
 #include "models/core/lists.hpp"
 #include "models/core/order.hpp"

@@ -6,7 +6,6 @@
 
 #include "agent/launch/yield.hpp"
 #include "agent/trial/limits.hpp"
-#include "agent/trial/tuning_data.hpp"
 #include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {

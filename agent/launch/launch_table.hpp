@@ -15,7 +15,6 @@
 #include "agent/launch/variant_scratch.hpp"
 #include "agent/trial/step_programs.hpp"
 #include "models/package/launch_plan.hpp"
-#include "platform/os/mutex.hpp"
 
 namespace idletune::detail {
 

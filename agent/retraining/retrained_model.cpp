@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "models/devices/device_names.hpp"
 #include "models/package/kernel_package.hpp"

@@ -3,7 +3,6 @@
 #include <idletune/text.hpp>
 
 #include <array>
-#include <utility>
 
 #include "models/package/kernel_package.hpp"
 

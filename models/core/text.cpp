@@ -1,7 +1,6 @@
 #include <idletune/text.hpp>
 
 #include <cstdio>
-#include <cstring>
 
 namespace idletune {
 

@@ -1,7 +1,6 @@
 #include "models/forest/tree_view.hpp"
 
 #include <cmath>
-#include <string>
 
 namespace idletune::learners {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <idletune/text.hpp>
 
-#include "models/core/lists.hpp"
 #include "models/package/package_contents.hpp"
 #include "models/package/package_writer.hpp"
 #include "models/space/identifier.hpp"

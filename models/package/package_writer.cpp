@@ -1,7 +1,6 @@
 #include "models/package/package_writer.hpp"
 
 #include <cstring>
-#include <string>
 
 #include "models/core/digest.hpp"
 #include "models/package/package_seal.hpp"

@@ -1,7 +1,6 @@
 #include <idletune/product_times.hpp>
 
 #include <cmath>
-#include <vector>
 
 #include "models/predict/model.hpp"
 #include "models/predict/model_format.hpp"

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>

@@ -1,7 +1,6 @@
 #include "models/space/expression.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "models/core/digest.hpp"
 

@@ -1,7 +1,5 @@
 #include "models/space/space_data.hpp"
 
-#include <idletune/text.hpp>
-
 #include <algorithm>
 #include <utility>
 

@@ -3,7 +3,6 @@
 #include <idletune/text.hpp>
 
 #include <algorithm>
-#include <utility>
 
 #include "platform/board/sysfs.hpp"
 

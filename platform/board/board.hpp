@@ -3,7 +3,6 @@
 // or whose sensor answers garbage, leaves it empty.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <optional>

@@ -2,7 +2,6 @@
 
 #include <idletune/text.hpp>
 
-#include <cctype>
 #include <cstdlib>
 #include <string_view>
 

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
-#include <utility>
 
 #include "platform/os/faults.hpp"
 #include "platform/os/process.hpp"

@@ -13,8 +13,6 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <iterator>
 #include <string_view>

@@ -3,7 +3,6 @@
 
 #include "platform/cuda/driver_api.hpp"
 #include "tests/emulated_cuda/block.hpp"
-#include "tests/emulated_cuda/problem.hpp"
 
 namespace emulated_cuda {
 namespace {

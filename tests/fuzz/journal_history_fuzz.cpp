@@ -2,7 +2,6 @@
 // checksums.
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "agent/host/explore/journal_history.hpp"
 #include "agent/journal/record.hpp"

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 
 #include "tests/emulated_cuda/launch.hpp"
 #include "tests/emulated_cuda/problem.hpp"

@@ -1,7 +1,6 @@
 #include "agent/host/cli/exploration_files.hpp"
 #include "agent/host/cli/histories.hpp"
 #include "agent/host/cli/interrupts.hpp"
-#include "agent/host/cli/places.hpp"
 #include "agent/host/explore/listed_configurations.hpp"
 #include "agent/host/explore/shape_list.hpp"
 #include "models/host/learn/selection.hpp"

@@ -9,7 +9,6 @@
 #include "agent/host/cli/progress.hpp"
 #include "agent/host/cli/text_layout.hpp"
 #include "agent/host/cli/verbs.hpp"
-#include "agent/host/report/numbers.hpp"
 #include "agent/journal/journal.hpp"
 #include "agent/journal/summary.hpp"
 #include "agent/signing/pushed_file.hpp"

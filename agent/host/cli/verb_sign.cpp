@@ -1,7 +1,6 @@
 // idletune key, sign and verify: files that boards believe.
 #include <idletune/signing.hpp>
 
-#include "agent/host/cli/places.hpp"
 #include "agent/host/cli/signing_keys.hpp"
 #include "agent/host/cli/text_layout.hpp"
 #include "agent/host/cli/verbs.hpp"

@@ -14,7 +14,6 @@
 #include "agent/host/cli/histories.hpp"
 #include "agent/host/cli/matrix_description.hpp"
 #include "agent/host/cli/open_device.hpp"
-#include "agent/host/cli/places.hpp"
 #include "agent/host/cli/solve_details.hpp"
 #include "agent/host/cli/verbs.hpp"
 #include "agent/host/report/numbers.hpp"

@@ -8,7 +8,6 @@
 
 #include <idletune/cuda.hpp>
 
-#include "platform/cuda/driver.hpp"
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/cuda/stub_device.hpp"
 #include "tests/unit/required.hpp"

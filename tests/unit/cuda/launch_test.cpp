@@ -10,7 +10,6 @@
 
 #include <idletune/cuda.hpp>
 
-#include "platform/cuda/driver.hpp"
 #include "platform/cuda/profile_tickets.hpp"
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/cuda/stub_device.hpp"

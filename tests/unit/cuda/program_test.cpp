@@ -7,7 +7,6 @@
 
 #include <idletune/cuda.hpp>
 
-#include "platform/cuda/driver.hpp"
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/cuda/stub_device.hpp"
 #include "tests/unit/os/temporary_folder.hpp"

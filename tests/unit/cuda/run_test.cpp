@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "platform/cuda/driver.hpp"
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/cuda/stub_device.hpp"
 

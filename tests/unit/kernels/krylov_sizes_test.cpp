@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
-#include <memory>
 #include <string>
 #include <utility>
 

@@ -11,8 +11,7 @@
 #include "models/package/captured_arguments.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/schema/kernel_generated.h"
-#include "tests/unit/package/package_bytes.hpp"
-#include "tests/unit/package/sealing.hpp"
+#include "tests/paths.hpp"
 #include "tests/unit/required.hpp"
 
 using namespace idletune;

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "models/core/digest.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/package_contents.hpp"
 #include "models/package/package_writer.hpp"

@@ -6,7 +6,6 @@
 
 #include <idletune/learning.hpp>
 
-#include "models/core/digest.hpp"
 #include "models/core/random.hpp"
 #include "tests/unit/tuning/played_engine.hpp"
 #include "tests/unit/tuning/played_model.hpp"

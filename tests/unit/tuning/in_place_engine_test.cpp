@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "agent/tuning/background_loop.hpp"
 #include "tests/unit/agent/watched_agent.hpp"
 #include "tests/unit/tuning/played_engine.hpp"
 

@@ -1,7 +1,6 @@
 #include "agent/host/lab/selection/layer_methods.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <map>
 #include <string_view>
 #include <tuple>

@@ -1,7 +1,6 @@
 #include "agent/host/lab/verbs/published_tables.hpp"
 
 #include "agent/host/lab/learners/sparse_as_published.hpp"
-#include "agent/host/lab/learners/sparse_evaluation.hpp"
 
 namespace idletune::cli {
 namespace {
