@@ -191,12 +191,9 @@ void wide_product(Warp& warp, const Instruction& instruction, Mask mask) {
   });
 }
 
-void take_operands(const Statement& statement, Operands& operands, Instruction& instruction) {
-  const auto& texts = statement.operands;
-  instruction.result = operands.result(texts[0], instruction.type);
-  instruction.a = operands.source(texts[1], instruction.type);
-  if (texts.size() > 2) instruction.b = operands.source(texts[2], instruction.type);
-  if (texts.size() > 3) instruction.c = operands.source(texts[3], instruction.type);
+void take_alike(const Statement& statement, Operands& operands, Instruction& instruction) {
+  const Type type = instruction.type;
+  take_operands(statement, operands, instruction, type, {type, type, type});
 }
 
 Cost cost_of(Type type) { return type == Type::f64 ? Cost::fp64 : Cost::fp32; }
@@ -205,7 +202,7 @@ Cost cost_of(Type type) { return type == Type::f64 ? Cost::fp64 : Cost::fp32; }
 
 void decode_integer_arithmetic(const Statement& statement, Operands& operands,
                                Instruction& instruction) {
-  take_operands(statement, operands, instruction);
+  take_alike(statement, operands, instruction);
   const Type type = instruction.type;
   const std::string& base = statement.base;
   const bool high = statement.has("hi");
@@ -230,7 +227,7 @@ void decode_integer_arithmetic(const Statement& statement, Operands& operands,
 }
 
 void decode_one_integer(const Statement& statement, Operands& operands, Instruction& instruction) {
-  take_operands(statement, operands, instruction);
+  take_alike(statement, operands, instruction);
   instruction.run = statement.base == "neg" ? integer_handler<OnOne, Negate>(instruction.type)
                                             : integer_handler<OnOne, Absolute>(instruction.type);
 }
@@ -255,18 +252,13 @@ void decode_wide_product(const Statement& statement, Operands& operands, Instruc
       instruction.run = wide_product<std::uint32_t, std::uint64_t>;
       break;
   }
-  instruction.result = operands.result(statement.operands[0], wide);
-  instruction.a = operands.source(statement.operands[1], instruction.type);
-  instruction.b = operands.source(statement.operands[2], instruction.type);
-  if (statement.operands.size() > 3) {
-    instruction.c = operands.source(statement.operands[3], wide);
-    instruction.variant = 1;
-  }
+  take_operands(statement, operands, instruction, wide, {instruction.type, instruction.type, wide});
+  instruction.variant = statement.operands.size() > 3 ? 1 : 0;
 }
 
 void decode_float_arithmetic(const Statement& statement, Operands& operands,
                              Instruction& instruction) {
-  take_operands(statement, operands, instruction);
+  take_alike(statement, operands, instruction);
   const Type type = instruction.type;
   const std::string& base = statement.base;
   if (type == Type::f64 && (instruction.flush_subnormal || instruction.saturate)) return;
@@ -290,7 +282,7 @@ void decode_float_arithmetic(const Statement& statement, Operands& operands,
 
 void decode_float_function(const Statement& statement, Operands& operands,
                            Instruction& instruction) {
-  take_operands(statement, operands, instruction);
+  take_alike(statement, operands, instruction);
   const Type type = instruction.type;
   const std::string& base = statement.base;
   if (type == Type::f64 && instruction.flush_subnormal) return;

@@ -68,11 +68,8 @@ struct Reverse {
 template <class Operation, class T>
 struct Counted {
   static void run(Warp& warp, const Instruction& instruction, Mask mask) {
-    unsigned char* result = warp.values(instruction.result);
-    const unsigned char* a = warp.values(instruction.a);
-    for_each_thread(mask, [&](int thread) {
-      set_value(result, thread, static_cast<U32>(Operation::of(value_at<T>(a, thread))));
-    });
+    const auto count = [](T a) { return static_cast<U32>(Operation::of(a)); };
+    set_each<T>(warp, instruction, mask, count, instruction.a);
   }
 };
 
@@ -93,66 +90,46 @@ template <class Left, class T>
 struct Shift {
   static void run(Warp& warp, const Instruction& instruction, Mask mask) {
     constexpr U32 bits = 8 * sizeof(T);
-    unsigned char* result = warp.values(instruction.result);
-    const unsigned char* a = warp.values(instruction.a);
-    const unsigned char* b = warp.values(instruction.b);
-    for_each_thread(mask, [&](int thread) {
-      const U32 amount = value_at<U32>(b, thread);
-      const T value = value_at<T>(a, thread);
-      T shifted = std::is_signed_v<T> && !Left::value && value < 0 ? static_cast<T>(-1) : T{0};
+    const auto shifted = [](T value, U32 amount) {
       if (amount < bits) {
-        shifted = static_cast<T>(Left::value ? static_cast<U64>(value) << amount
-                                             : static_cast<U64>(value >> amount));
+        return static_cast<T>(Left::value ? static_cast<U64>(value) << amount
+                                          : static_cast<U64>(value >> amount));
       }
-      set_value(result, thread, shifted);
-    });
+      return std::is_signed_v<T> && !Left::value && value < 0 ? static_cast<T>(-1) : T{0};
+    };
+    set_each<T, U32>(warp, instruction, mask, shifted, instruction.a, instruction.b);
   }
 };
 
 // operation 1: left; variant 1: clamped, else the amount wraps around.
 void funnel_shift(Warp& warp, const Instruction& instruction, Mask mask) {
-  unsigned char* result = warp.values(instruction.result);
-  const unsigned char* low = warp.values(instruction.a);
-  const unsigned char* high = warp.values(instruction.b);
-  const unsigned char* amounts = warp.values(instruction.c);
-  for_each_thread(mask, [&](int thread) {
-    const U32 given = value_at<U32>(amounts, thread);
+  const auto shifted = [&](U32 low, U32 high, U32 given) {
     const U32 amount = instruction.variant != 0 ? std::min(given, U32{32}) : given & 31;
-    const U64 both = U64{value_at<U32>(high, thread)} << 32 | value_at<U32>(low, thread);
-    set_value(
-        result, thread,
-        static_cast<U32>(instruction.operation != 0 ? (both << amount) >> 32 : both >> amount));
-  });
+    const U64 both = U64{high} << 32 | low;
+    return static_cast<U32>(instruction.operation != 0 ? (both << amount) >> 32 : both >> amount);
+  };
+  set_each<U32, U32, U32>(warp, instruction, mask, shifted, instruction.a, instruction.b,
+                          instruction.c);
 }
 
 // Bit k of `immediate` says what comes of the bits that are written as k: a, b, c.
 void three_bit_sets(Warp& warp, const Instruction& instruction, Mask mask) {
-  unsigned char* result = warp.values(instruction.result);
-  const unsigned char* a = warp.values(instruction.a);
-  const unsigned char* b = warp.values(instruction.b);
-  const unsigned char* c = warp.values(instruction.c);
-  for_each_thread(mask, [&](int thread) {
-    const U32 x = value_at<U32>(a, thread);
-    const U32 y = value_at<U32>(b, thread);
-    const U32 z = value_at<U32>(c, thread);
+  const auto joined = [&](U32 a, U32 b, U32 c) {
     U32 value = 0;
     for (int k = 0; k < 8; ++k) {
       if ((instruction.immediate >> k & 1) == 0) continue;
-      value |= ((k & 4) != 0 ? x : ~x) & ((k & 2) != 0 ? y : ~y) & ((k & 1) != 0 ? z : ~z);
+      value |= ((k & 4) != 0 ? a : ~a) & ((k & 2) != 0 ? b : ~b) & ((k & 1) != 0 ? c : ~c);
     }
-    set_value(result, thread, value);
-  });
+    return value;
+  };
+  set_each<U32, U32, U32>(warp, instruction, mask, joined, instruction.a, instruction.b,
+                          instruction.c);
 }
 
 // Each half byte of c chooses a byte of a and b; its upper bit: that byte's sign, repeated.
 void permuted_bytes(Warp& warp, const Instruction& instruction, Mask mask) {
-  unsigned char* result = warp.values(instruction.result);
-  const unsigned char* a = warp.values(instruction.a);
-  const unsigned char* b = warp.values(instruction.b);
-  const unsigned char* c = warp.values(instruction.c);
-  for_each_thread(mask, [&](int thread) {
-    const U64 both = U64{value_at<U32>(b, thread)} << 32 | value_at<U32>(a, thread);
-    const U32 choices = value_at<U32>(c, thread);
+  const auto chosen = [](U32 a, U32 b, U32 choices) {
+    const U64 both = U64{b} << 32 | a;
     U32 value = 0;
     for (int k = 0; k < 4; ++k) {
       const U32 choice = choices >> (4 * k) & 15;
@@ -160,8 +137,10 @@ void permuted_bytes(Warp& warp, const Instruction& instruction, Mask mask) {
       if ((choice & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0;
       value |= byte << (8 * k);
     }
-    set_value(result, thread, value);
-  });
+    return value;
+  };
+  set_each<U32, U32, U32>(warp, instruction, mask, chosen, instruction.a, instruction.b,
+                          instruction.c);
 }
 
 // `length` bits of a from bit `from` on; of signed types, its last bit is repeated above.
@@ -170,14 +149,10 @@ struct ExtractField {
   static void run(Warp& warp, const Instruction& instruction, Mask mask) {
     constexpr int bits = 8 * static_cast<int>(sizeof(T));
     using Unsigned = std::make_unsigned_t<T>;
-    unsigned char* result = warp.values(instruction.result);
-    const unsigned char* a = warp.values(instruction.a);
-    const unsigned char* b = warp.values(instruction.b);
-    const unsigned char* c = warp.values(instruction.c);
-    for_each_thread(mask, [&](int thread) {
-      const auto value = static_cast<Unsigned>(value_at<T>(a, thread));
-      const int from = static_cast<int>(value_at<U32>(b, thread) & 255);
-      const int length = static_cast<int>(value_at<U32>(c, thread) & 255);
+    const auto extracted = [](T a, U32 b, U32 c) {
+      const auto value = static_cast<Unsigned>(a);
+      const int from = static_cast<int>(b & 255);
+      const int length = static_cast<int>(c & 255);
       const int last = std::min(from + length - 1, bits - 1);
       const bool sign = std::is_signed_v<T> && length > 0 && (value >> last & 1) != 0;
       Unsigned field = 0;
@@ -186,8 +161,10 @@ struct ExtractField {
         const bool bit = inside ? (value >> (from + k) & 1) != 0 : sign;
         field = static_cast<Unsigned>(field | static_cast<Unsigned>(bit) << k);
       }
-      set_value(result, thread, static_cast<T>(field));
-    });
+      return static_cast<T>(field);
+    };
+    set_each<T, U32, U32>(warp, instruction, mask, extracted, instruction.a, instruction.b,
+                          instruction.c);
   }
 };
 
@@ -196,22 +173,17 @@ template <class Unused, class T>
 struct InsertField {
   static void run(Warp& warp, const Instruction& instruction, Mask mask) {
     constexpr U32 bits = 8 * sizeof(T);
-    unsigned char* result = warp.values(instruction.result);
-    const unsigned char* a = warp.values(instruction.a);
-    const unsigned char* b = warp.values(instruction.b);
-    const unsigned char* c = warp.values(instruction.c);
-    const unsigned char* lengths = warp.values(instruction.members);
-    for_each_thread(mask, [&](int thread) {
-      const T field = value_at<T>(a, thread);
-      T value = value_at<T>(b, thread);
-      const U32 from = value_at<U32>(c, thread) & 255;
-      const U32 length = value_at<U32>(lengths, thread) & 255;
+    const auto inserted = [](T field, T value, U32 c, U32 members) {
+      const U32 from = c & 255;
+      const U32 length = members & 255;
       for (U32 k = 0; k < length && from + k < bits; ++k) {
         const T bit = static_cast<T>(T{1} << (from + k));
         value = static_cast<T>((field >> k & 1) != 0 ? value | bit : value & ~bit);
       }
-      set_value(result, thread, value);
-    });
+      return value;
+    };
+    set_each<T, T, U32, U32>(warp, instruction, mask, inserted, instruction.a, instruction.b,
+                             instruction.c, instruction.members);
   }
 };
 
@@ -282,9 +254,7 @@ void decode_bitwise(const Statement& statement, Operands& operands, Instruction&
 }
 
 void decode_shift(const Statement& statement, Operands& operands, Instruction& instruction) {
-  instruction.result = operands.result(statement.operands[0], instruction.type);
-  instruction.a = operands.source(statement.operands[1], instruction.type);
-  instruction.b = operands.source(statement.operands[2], Type::u32);
+  take_operands(statement, operands, instruction, instruction.type, {instruction.type, Type::u32});
   const Type type = without_b(instruction.type);
   instruction.run = statement.base == "shl" ? integer_handler<Shift, std::true_type>(type)
                                             : integer_handler<Shift, std::false_type>(type);
@@ -294,10 +264,7 @@ void decode_funnel_shift(const Statement& statement, Operands& operands, Instruc
   if (statement.has("l") == statement.has("r") || statement.has("clamp") == statement.has("wrap")) {
     return;
   }
-  instruction.result = operands.result(statement.operands[0], Type::b32);
-  instruction.a = operands.source(statement.operands[1], Type::b32);
-  instruction.b = operands.source(statement.operands[2], Type::b32);
-  instruction.c = operands.source(statement.operands[3], Type::u32);
+  take_operands(statement, operands, instruction, Type::b32, {Type::b32, Type::b32, Type::u32});
   instruction.operation = statement.has("l") ? 1 : 0;
   instruction.variant = statement.has("clamp") ? 1 : 0;
   instruction.run = funnel_shift;
@@ -305,43 +272,30 @@ void decode_funnel_shift(const Statement& statement, Operands& operands, Instruc
 
 void decode_three_bit_sets(const Statement& statement, Operands& operands,
                            Instruction& instruction) {
-  instruction.result = operands.result(statement.operands[0], Type::b32);
-  instruction.a = operands.source(statement.operands[1], Type::b32);
-  instruction.b = operands.source(statement.operands[2], Type::b32);
-  instruction.c = operands.source(statement.operands[3], Type::b32);
+  take_operands(statement, operands, instruction, Type::b32, {Type::b32, Type::b32, Type::b32});
   instruction.immediate = static_cast<std::int64_t>(operands.number(statement.operands[4]));
   instruction.run = three_bit_sets;
 }
 
 void decode_permuted_bytes(const Statement& statement, Operands& operands,
                            Instruction& instruction) {
-  instruction.result = operands.result(statement.operands[0], Type::b32);
-  instruction.a = operands.source(statement.operands[1], Type::b32);
-  instruction.b = operands.source(statement.operands[2], Type::b32);
-  instruction.c = operands.source(statement.operands[3], Type::u32);
+  take_operands(statement, operands, instruction, Type::b32, {Type::b32, Type::b32, Type::u32});
   instruction.run = permuted_bytes;
 }
 
 void decode_bit_field(const Statement& statement, Operands& operands, Instruction& instruction) {
   const Type type = instruction.type;
   const bool insert = statement.base == "bfi";
-  instruction.result = operands.result(statement.operands[0], type);
-  instruction.a = operands.source(statement.operands[1], type);
-  instruction.b = operands.source(statement.operands[2], insert ? type : Type::u32);
-  instruction.c = operands.source(statement.operands[3], Type::u32);
-  if (insert) {
-    instruction.members = operands.source(statement.operands[4], Type::u32);
-    instruction.run = bits_handler<InsertField, void>(type);
-  } else {
-    instruction.run = integer_handler<ExtractField, void>(type);
-  }
+  take_operands(statement, operands, instruction, type,
+                {type, insert ? type : Type::u32, Type::u32, Type::u32});
+  instruction.run =
+      insert ? bits_handler<InsertField, void>(type) : integer_handler<ExtractField, void>(type);
 }
 
 void decode_counted_bits(const Statement& statement, Operands& operands, Instruction& instruction) {
   const Type type = instruction.type;
   const bool is_reverse = statement.base == "brev";
-  instruction.result = operands.result(statement.operands[0], is_reverse ? type : Type::u32);
-  instruction.a = operands.source(statement.operands[1], type);
+  take_operands(statement, operands, instruction, is_reverse ? type : Type::u32, {type});
   if (statement.base == "popc") instruction.run = bits_handler<Counted, CountOnes>(type);
   if (statement.base == "clz") instruction.run = bits_handler<Counted, CountLeadingZeros>(type);
   if (is_reverse) instruction.run = bits_handler<OnOne, Reverse>(type);
@@ -380,9 +334,7 @@ void decode_moved(const Statement& statement, Operands& operands, Instruction& i
 void decode_selected(const Statement& statement, Operands& operands, Instruction& instruction) {
   const Type type = instruction.type;
   instruction.unwritten = Unwritten::if_chosen;
-  instruction.result = operands.result(statement.operands[0], type);
-  instruction.a = operands.source(statement.operands[1], type);
-  instruction.b = operands.source(statement.operands[2], type);
+  take_operands(statement, operands, instruction, type, {type, type});
   instruction.c = operands.predicate(statement.operands[3]);
   instruction.run = bits_handler<Select, void>(type);
 }

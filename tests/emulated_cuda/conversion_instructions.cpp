@@ -110,19 +110,14 @@ void convert(Warp& warp, const Instruction& instruction, Mask mask) {
 // The frequent ones between integers, and of nothing but a register's width.
 template <class To, class From>
 void widen(Warp& warp, const Instruction& instruction, Mask mask) {
-  unsigned char* result = warp.values(instruction.result);
-  const unsigned char* a = warp.values(instruction.a);
-  for_each_thread(mask, [&](int thread) {
-    set_value(result, thread, static_cast<To>(value_at<From>(a, thread)));
-  });
+  const auto widened = [](From value) { return static_cast<To>(value); };
+  set_each<From>(warp, instruction, mask, widened, instruction.a);
 }
 
 void add_window(Warp& warp, const Instruction& instruction, Mask mask) {
-  unsigned char* result = warp.values(instruction.result);
-  const unsigned char* a = warp.values(instruction.a);
-  for_each_thread(mask, [&](int thread) {
-    set_value(result, thread, value_at<U64>(a, thread) + static_cast<U64>(instruction.immediate));
-  });
+  const auto window = static_cast<U64>(instruction.immediate);
+  set_each<U64>(
+      warp, instruction, mask, [&](U64 address) { return address + window; }, instruction.a);
 }
 
 Handler quick_conversion(const Instruction& instruction) {
@@ -173,8 +168,7 @@ void decode_converted(const Statement& statement, Operands& operands, Instructio
 
 void decode_converted_address(const Statement& statement, Operands& operands,
                               Instruction& instruction) {
-  instruction.result = operands.result(statement.operands[0], Type::u64);
-  instruction.a = operands.source(statement.operands[1], Type::u64);
+  take_operands(statement, operands, instruction, Type::u64, {Type::u64});
   std::uint64_t window = 0;
   if (statement.has("shared")) window = kSharedWindow;
   if (statement.has("local")) window = kLocalWindow;

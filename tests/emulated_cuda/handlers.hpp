@@ -54,6 +54,19 @@ inline T saturated(T value) {
   }
 }
 
+// The result of every thread of the mask: `function` of the operands' values, which have types Ts.
+template <class... Ts, class Function, class... Operands>
+void set_each(Warp& warp, const Instruction& instruction, Mask mask, const Function& function,
+              const Operands&... operands) {
+  unsigned char* result = warp.values(instruction.result);
+  const auto run = [&, mask](const auto*... values) {
+    for_each_thread(mask, [&](int thread) {
+      set_value(result, thread, function(value_at<Ts>(values, thread)...));
+    });
+  };
+  run(static_cast<const unsigned char*>(warp.values(operands))...);
+}
+
 // Operation::of(a), of(a, b) or of(a, b, c), for every thread of the mask.
 template <class Operation, class T, class... Operands>
 void on_each_thread(Warp& warp, const Instruction& instruction, Mask mask,
