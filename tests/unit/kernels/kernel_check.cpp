@@ -62,18 +62,21 @@ struct Findings {
 // One call: the arguments on the device and what they held before.
 class CheckedCall {
  public:
-  CheckedCall(Device& device, const KernelPackage& package, const Shape& shape,
+  CheckedCall(const KernelCheck& check, const Subject& subject, const Shape& shape,
               const Configuration& configuration)
-      : device_(device), package_(package) {
-    for (std::size_t i = 0; i < package.argument_count(); ++i) {
-      const ArgumentSpec& spec = package.argument(i);
+      : device_(*subject.device), package_(*subject.package) {
+    for (std::size_t i = 0; i < package_.argument_count(); ++i) make_up(i, shape, configuration);
+    if (check.adjust != nullptr) check.adjust(shape, inputs_);
+    for (std::size_t i = 0; i < package_.argument_count(); ++i) {
+      const ArgumentSpec& spec = package_.argument(i);
       if (is_memory(spec.kind)) {
-        const std::uint64_t bytes = package.buffer_bytes(i, shape, configuration).value();
-        add_buffer(i, spec, bytes / scalar_size_bytes(spec.type));
-      } else if (spec.kind == ArgumentKind::scalar) {
-        add_scalar(i, spec);
+        add_buffer(i, spec, elements_of(i, shape, configuration));
+      } else if (spec.kind != ArgumentKind::scalar) {
+        arguments_.push_back(trial::derived_argument(package_, i, shape, configuration).value());
+      } else if (spec.type == ScalarType::f32) {
+        arguments_.emplace_back(inputs_.scalars.at(std::string(spec.name)));
       } else {
-        arguments_.push_back(trial::derived_argument(package, i, shape, configuration).value());
+        arguments_.push_back(made_up_scalar(i));
       }
     }
   }
@@ -136,34 +139,42 @@ class CheckedCall {
   static std::size_t changed(const std::vector<float>& before, const std::vector<float>& now,
                              std::size_t from) {
     std::size_t count = 0;
-    for (std::size_t i = from; i < now.size(); ++i) count += before[i] == now[i] ? 0 : 1;
+    for (std::size_t i = from; i < now.size(); ++i) {
+      count += std::memcmp(&before[i], &now[i], sizeof(float)) == 0 ? 0 : 1;
+    }
     return count;
   }
 
-  void add_scalar(std::size_t i, const ArgumentSpec& spec) {
-    const Argument value = trial::scalar_value(spec, static_cast<std::uint32_t>(i), 1);
-    if (spec.type == ScalarType::f32) {
-      float number = 0;
-      std::memcpy(&number, value.data(), sizeof(number));
-      inputs_.scalars[std::string(spec.name)] = number;
-    }
-    arguments_.push_back(value);
+  Argument made_up_scalar(std::size_t i) const {
+    return trial::scalar_value(package_.argument(i), static_cast<std::uint32_t>(i), 1);
   }
 
-  void add_buffer(std::size_t i, const ArgumentSpec& spec, std::uint64_t elements) {
-    // Integers are told by their bytes: as many floats, compared only with themselves.
-    if (spec.type != ScalarType::f32) {
-      REQUIRE(spec.access == Access::in);
-      elements *= scalar_size_bytes(spec.type) / sizeof(float);
+  // Integers are told by their bytes: as many floats, compared only with themselves.
+  std::size_t elements_of(std::size_t i, const Shape& shape,
+                          const Configuration& configuration) const {
+    const ArgumentSpec& spec = package_.argument(i);
+    REQUIRE((spec.type == ScalarType::f32 || spec.access == Access::in));
+    return static_cast<std::size_t>(package_.buffer_bytes(i, shape, configuration).value() /
+                                    sizeof(float));
+  }
+
+  void make_up(std::size_t i, const Shape& shape, const Configuration& configuration) {
+    const ArgumentSpec& spec = package_.argument(i);
+    const std::string name(spec.name);
+    if (spec.kind == ArgumentKind::scalar && spec.type == ScalarType::f32) {
+      std::memcpy(&inputs_.scalars[name], made_up_scalar(i).data(), sizeof(float));
     }
-    std::vector<float> values(static_cast<std::size_t>(elements),
-                              std::numeric_limits<float>::quiet_NaN());
-    if (spec.access != Access::out) {
-      trial::fill_elements(spec, static_cast<std::uint32_t>(i), 1, 0,
-                           MutableBytes(reinterpret_cast<std::uint8_t*>(values.data()),
-                                        values.size() * sizeof(float)));
-      inputs_.buffers[std::string(spec.name)] = values;
-    }
+    if (!is_memory(spec.kind) || spec.access == Access::out) return;
+    std::vector<float>& values = inputs_.buffers[name];
+    values.resize(elements_of(i, shape, configuration));
+    trial::fill_elements(spec, static_cast<std::uint32_t>(i), 1, 0,
+                         MutableBytes(reinterpret_cast<std::uint8_t*>(values.data()),
+                                      values.size() * sizeof(float)));
+  }
+
+  void add_buffer(std::size_t i, const ArgumentSpec& spec, std::size_t elements) {
+    std::vector<float> values(elements, std::numeric_limits<float>::quiet_NaN());
+    if (spec.access != Access::out) values = inputs_.buffers.at(std::string(spec.name));
     values.insert(values.end(), kGuardElements, kGuard);
     const bool unwritten = spec.access == Access::out || spec.kind == ArgumentKind::scratch;
     auto buffer = unwritten && test::sees_every_access() ? allocate(device_, values.size())
@@ -193,7 +204,7 @@ Findings run_and_compare(const KernelCheck& check, const Subject& subject,
   const auto tolerance = required(subject.package->reference().tolerance(shape));
   run_label() = check.name + ("|" + to_text(shape)) + "|" +
                 idletune::to_text(subject.package->space(), configuration);
-  CheckedCall call(*subject.device, *subject.package, shape, configuration);
+  CheckedCall call(check, subject, shape, configuration);
   // Generous, since simulators run this too.
   const auto times = trial::run_steps(*subject.device, programs, plan.steps(), call.arguments(),
                                       std::chrono::minutes(5));
@@ -282,7 +293,7 @@ std::vector<std::vector<Shape>> shapes_by_class(const KernelCheck& check, const 
 // Whether what was checked for the class ran; fails where anything is wrong.
 bool launch_right(const KernelCheck& check, const Subject& subject, detail::KernelState& kernel,
                   const Shape& shape, const Configuration& configuration) {
-  CheckedCall call(*subject.device, *subject.package, shape, configuration);
+  CheckedCall call(check, subject, shape, configuration);
   const std::vector<Argument> given = call.given();
   const std::uint64_t before = kernel.class_launches();
   const Status status = kernel.launch({}, shape, {given.data(), given.size()});
@@ -438,9 +449,10 @@ void check_every_value_on_tiny_shape(const KernelCheck& check) {
     }
     return items;
   };
-  const auto configurations =
+  auto configurations =
       covering_configurations(subject.package->space(), 0, kCheckSeed, work_items);
   REQUIRE(!configurations.empty());
+  configurations.push_back(subject.package->default_configuration());
   std::vector<Shape> shapes{check.tiny};
   shapes.insert(shapes.end(), check.more_tiny.begin(), check.more_tiny.end());
   for (std::size_t i = 0; i < configurations.size(); ++i) {

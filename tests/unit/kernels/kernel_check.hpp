@@ -73,6 +73,8 @@ struct KernelCheck {
   Fault fault;
   std::vector<Shape> more_tiny = {};     // where launch steps differ from shape to shape
   std::vector<Fault> class_faults = {};  // that show at shapes of some classes only
+  // Puts other values than made-up ones where a shape is for them.
+  void (*adjust)(const Shape& shape, Inputs& inputs) = nullptr;
 };
 
 void check_reference_kernel(const KernelCheck& check);
