@@ -12,7 +12,6 @@
 #include "tests/unit/agent/raw_application.hpp"
 #include "tests/unit/agent/tuned_packages.hpp"
 #include "tests/unit/agent/watched_agent.hpp"
-#include "tests/unit/os/temporary_folder.hpp"
 
 using namespace idletune;
 using namespace idletune::test;
@@ -64,12 +63,10 @@ class SecondLauncher {
 }  // namespace
 
 TEST_CASE("idle time in small pieces tunes gemm, and every launch is right") {
-  const TemporaryFolder folder;
-  Messages messages;
-  RawApplication application(/*profiling=*/true);
-  Product work(application, 96, 100, 64);
-  Agent agent = open_agent(eager(folder.file("state"), messages));
-  TunedKernel kernel = load(agent, application.device(), packed(small_gemm()));
+  EagerApplication home;
+  Product work(home.application, 96, 100, 64);
+  Agent agent = home.open();
+  TunedKernel kernel = load(agent, home.application.device(), packed(small_gemm()));
   CHECK(agent.idle(1s).stages == 0);  // nothing was launched yet
   CHECK(work.wrong(kernel) == 0);
   kernel.expect_launches(work.shape, 1e9);
@@ -92,25 +89,23 @@ TEST_CASE("idle time in small pieces tunes gemm, and every launch is right") {
     offered += budget;
     used += report.used;
     now = explain(kernel, work.shape);
-    REQUIRE_MESSAGE(Clock::now() < end, now.reason << "\n" << messages.text());
+    REQUIRE_MESSAGE(Clock::now() < end, now.reason << "\n" << home.messages.text());
   }
   CHECK(used <= 2 * offered + 1s);
-  CHECK(messages.count(": adopt (") >= 1);  // seen to be faster, in pairs
+  CHECK(home.messages.count(": adopt (") >= 1);  // seen to be faster, in pairs
   CHECK(now.speed_up == doctest::Approx(now.default_ms / now.running_ms));
   for (int i = 0; i < 50; ++i) CHECK(work.wrong(kernel) == 0);
   CHECK(explain(kernel, work.shape).launches > 50);
 }
 
 TEST_CASE("launches are right while another thread tunes and adopts") {
-  const TemporaryFolder folder;
-  Messages messages;
-  RawApplication application(/*profiling=*/true);
-  Product square(application, 96, 96, 64);
-  Product odd(application, 101, 67, 33);
-  Product flat(application, 8, 300, 40);
+  EagerApplication home;
+  Product square(home.application, 96, 96, 64);
+  Product odd(home.application, 101, 67, 33);
+  Product flat(home.application, 8, 300, 40);
   const std::vector<Product*> shapes{&square, &odd, &flat};
-  Agent agent = open_agent(eager(folder.file("state"), messages));
-  TunedKernel kernel = load(agent, application.device(), packed(small_gemm()));
+  Agent agent = home.open();
+  TunedKernel kernel = load(agent, home.application.device(), packed(small_gemm()));
   for (Product* product : shapes) {
     CHECK(product->wrong(kernel) == 0);
     kernel.expect_launches(product->shape, 1e9);
@@ -121,7 +116,7 @@ TEST_CASE("launches are right while another thread tunes and adopts") {
   REQUIRE(agent.start_background(background).ok());
   CHECK(agent.start_background(background).code() == StatusCode::busy);
 
-  SecondLauncher second(application, kernel);
+  SecondLauncher second(home.application, kernel);
   std::size_t wrong = 0;
   std::size_t launches = 0;
   std::size_t tuned = 0;
@@ -138,7 +133,7 @@ TEST_CASE("launches are right while another thread tunes and adopts") {
     for (Product* product : shapes) {
       tuned += explain(kernel, product->shape).selection == Selection::tuned;
     }
-    REQUIRE_MESSAGE(Clock::now() - begin < kPatience, agent.explain() << messages.text());
+    REQUIRE_MESSAGE(Clock::now() - begin < kPatience, agent.explain() << home.messages.text());
   }
   second.join();
   agent.stop_background();
@@ -146,19 +141,17 @@ TEST_CASE("launches are right while another thread tunes and adopts") {
   CHECK(second.wrong() == 0);
   CHECK(second.launches() > 0);
   launches += second.launches();
-  MESSAGE(launches << " launches, " << messages.count(": adopt (") << " adoptions");
+  MESSAGE(launches << " launches, " << home.messages.count(": adopt (") << " adoptions");
   for (Product* product : shapes) CHECK(product->wrong(kernel) == 0);
 }
 
 TEST_CASE("launches time candidates in place, without any call for idle time") {
-  const TemporaryFolder folder;
-  Messages messages;
-  RawApplication application(/*profiling=*/true);
-  Product work(application, 64, 48, 48);
-  Product other(application, 32, 64, 40);  // timed at the same time
+  EagerApplication home;
+  Product work(home.application, 64, 48, 48);
+  Product other(home.application, 32, 64, 40);  // timed at the same time
   const std::vector<Product*> shapes{&work, &other};
-  Agent agent = open_agent(eager(folder.file("state"), messages));
-  TunedKernel kernel = load(agent, application.device(), packed(small_gemm()));
+  Agent agent = home.open();
+  TunedKernel kernel = load(agent, home.application.device(), packed(small_gemm()));
   InPlaceOptions in_place;
   in_place.allowed = true;
   in_place.max_slowdown = 0.5;
@@ -179,7 +172,7 @@ TEST_CASE("launches time candidates in place, without any call for idle time") {
   while (!tuned(&work) || !tuned(&other)) {
     for (int i = 0; i < 10; ++i) wrong += work.wrong(kernel) + other.wrong(kernel);
     std::this_thread::sleep_for(20ms);  // the helper gets only what nobody else wants
-    REQUIRE_MESSAGE(Clock::now() < end, agent.explain() << messages.text());
+    REQUIRE_MESSAGE(Clock::now() < end, agent.explain() << home.messages.text());
   }
   for (int i = 0; i < 50; ++i) wrong += work.wrong(kernel) + other.wrong(kernel);
   CHECK(wrong == 0);
@@ -187,6 +180,6 @@ TEST_CASE("launches time candidates in place, without any call for idle time") {
     const Explanation now = explain(kernel, product->shape);
     CHECK(now.speed_up == doctest::Approx(now.default_ms / now.running_ms));
   }
-  CHECK(messages.count(": adopt (") >= 2);  // each was seen to be faster than what ran
+  CHECK(home.messages.count(": adopt (") >= 2);  // each was seen to be faster than what ran
   // The agent goes while it is tuning.
 }

@@ -10,16 +10,28 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "models/core/random.hpp"
 #include "tests/unit/agent/raw_application.hpp"
+#include "tests/unit/agent/watched_agent.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
 
 namespace idletune::test {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kScale = 1.5f;
 constexpr float kAlpha = 1.25f;
+
+// An application with a state folder of its own, and the messages of the agents that it opens.
+struct EagerApplication {
+  const TemporaryFolder folder;
+  Messages messages;
+  RawApplication application{/*profiling=*/true};
+  std::string state() const { return folder.file("state"); }
+  Agent open() { return open_agent(eager(state(), messages)); }
+};
 
 inline std::vector<float> random_values(std::size_t size, std::uint64_t seed) {
   Random random(seed);
@@ -122,6 +134,59 @@ struct Product {
   cl_mem a = nullptr;
   cl_mem b = nullptr;
   cl_mem c = nullptr;
+};
+
+// c = a * b, or c = a * transposed w, with one of two sets of weights; compared with the host's.
+struct ConstantProduct {
+  ConstantProduct(RawApplication& owner, std::int64_t m, std::int64_t n, std::int64_t k,
+                  bool packs = false)
+      : application(owner),
+        shape{m, n, k},
+        rows(static_cast<std::size_t>(m)),
+        columns(static_cast<std::size_t>(n)),
+        depth(static_cast<std::size_t>(k)),
+        transposed(packs),
+        left(random_values(rows * depth, 1)),
+        poison(rows * columns, kNan) {
+    a = application.buffer(left);
+    c = application.buffer(poison);
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      weights[i] = random_values(depth * columns, 2 + i);
+      w[i] = application.buffer(weights[i]);
+    }
+  }
+  float weight(std::size_t set, std::size_t d, std::size_t j) const {
+    return weights[set][transposed ? j * depth + d : d * columns + j];
+  }
+  std::size_t wrong(TunedKernel& kernel, std::size_t set = 0) {
+    application.write(c, poison);
+    const Status status = kernel.launch(shape, a, w[set], c);
+    REQUIRE_MESSAGE(status.ok(), status.to_string());
+    const std::vector<float> result = application.read(c, poison.size());
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t j = 0; j < columns; ++j) {
+        double sum = 0;
+        for (std::size_t d = 0; d < depth; ++d) {
+          sum += static_cast<double>(left[i * depth + d]) * static_cast<double>(weight(set, d, j));
+        }
+        const double error = std::fabs(static_cast<double>(result[i * columns + j]) - sum);
+        count += !(error <= 1e-6 * static_cast<double>(depth));
+      }
+    }
+    return count;
+  }
+
+  RawApplication& application;
+  const Shape shape;
+  const std::size_t rows, columns, depth;
+  const bool transposed;
+  const std::vector<float> left;
+  const std::vector<float> poison;
+  std::vector<float> weights[2];
+  cl_mem a = nullptr;
+  cl_mem c = nullptr;
+  cl_mem w[2] = {nullptr, nullptr};
 };
 
 }  // namespace idletune::test

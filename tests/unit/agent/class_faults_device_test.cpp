@@ -14,7 +14,6 @@
 #include "tests/unit/agent/tuned_packages.hpp"
 #include "tests/unit/agent/watched_agent.hpp"
 #include "tests/unit/kernels/kernel_path.hpp"
-#include "tests/unit/os/temporary_folder.hpp"
 
 using namespace idletune;
 using namespace idletune::test;
@@ -98,18 +97,16 @@ void check_journal(const std::string& state, const FaultyKernel& faulty) {
 }
 
 void never_runs_where_wrong(const FaultyKernel& faulty) {
-  const TemporaryFolder folder;
-  Messages messages;
-  RawApplication application(/*profiling=*/true);
+  EagerApplication home;
   {
-    Agent agent = open_agent(eager(folder.file("state"), messages));
-    TunedKernel kernel = load(agent, application.device(), packed(faulty.description));
+    Agent agent = home.open();
+    TunedKernel kernel = load(agent, home.application.device(), packed(faulty.description));
     for (const Shown& shown : faulty.shown) {
       CAPTURE(agent.explain());
       const Problem problem = faulty.problem(shown.shape);
-      const std::vector<cl_mem> buffers = buffers_of(application, problem);
+      const std::vector<cl_mem> buffers = buffers_of(home.application, problem);
       const auto is_right = [&] {
-        CHECK(wrong(application, kernel, shown.shape, problem, buffers) == 0);
+        CHECK(wrong(home.application, kernel, shown.shape, problem, buffers) == 0);
       };
       is_right();  // by what runs at the other shapes, if that is right for the class
       kernel.expect_launches(shown.shape, 1e9);
@@ -121,11 +118,12 @@ void never_runs_where_wrong(const FaultyKernel& faulty) {
     // Of no class here is anything unknown now.
     for (const Shape& shape : faulty.new_shapes) {
       const Problem problem = faulty.problem(shape);
-      CHECK(wrong(application, kernel, shape, problem, buffers_of(application, problem)) == 0);
+      CHECK(wrong(home.application, kernel, shape, problem,
+                  buffers_of(home.application, problem)) == 0);
     }
-    CHECK(messages.count("too little of its classes") == 0);
+    CHECK(home.messages.count("too little of its classes") == 0);
   }
-  check_journal(folder.file("state"), faulty);
+  check_journal(home.state(), faulty);
 }
 
 Problem transposition(const Shape& shape) {

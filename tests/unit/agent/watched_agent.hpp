@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "agent/journal/journal.hpp"
@@ -116,6 +117,19 @@ Explanation tune_all(Agent& agent, TunedKernel& kernel, const Shape& shape, Betw
     slice = 400ms + report.needs;  // a stage that a busy machine drew out once
     if (idled && !report.waiting && report.needs == 0ns) return now;
     REQUIRE_MESSAGE(Clock::now() < end, "not done: " << now.evaluated << " tried, " << now.reason);
+  }
+}
+
+// Gives idle time until `done`, and launches in between.
+template <class Done, class Launch>
+void tune_until(Agent& agent, Done done, Launch launch) {
+  using namespace std::chrono_literals;
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (!done()) {
+    launch();
+    // The compiler is somewhere else, and gets only what nobody else wants.
+    if (agent.idle(50ms).waiting) std::this_thread::sleep_for(10ms);
+    REQUIRE_MESSAGE(std::chrono::steady_clock::now() < end, agent.explain());
   }
 }
 
