@@ -25,6 +25,7 @@
 #include "tests/unit/os/children.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 
+#include "tests/unit/package/made_kernels.hpp"
 using namespace idletune;
 using namespace std::chrono_literals;
 
@@ -38,39 +39,18 @@ enum class Caller { driver, compiler, system };
 
 // out = factor * in, in six configurations of which half are wrong.
 std::vector<std::uint8_t> scale_package(const test::FailingDriver& driver) {
-  KernelDescription kernel;
-  kernel.name = "scale";
-  kernel.source = driver.source();
+  KernelDescription kernel = test::made_kernel("scale", driver.source());
   kernel.entry = driver.entry();
   kernel.dialect = driver.dialect();
-  kernel.dimensions = {"N"};
   kernel.parameters = {
       {"BEHAVIOUR", ParameterKind::other, {CUDA_STUB_RIGHT, CUDA_STUB_WRONG}, CUDA_STUB_RIGHT},
       {"RUN_US", ParameterKind::work_group, {500, 100, 400}, 500}};
   kernel.launch.global = {"round_up(N, 32)"};
   kernel.launch.local = {"32"};
-  DescribedArgument out;
-  out.name = "out";
-  out.access = Access::out;
-  out.size = "N";
-  DescribedArgument in;
-  in.name = "in";
-  in.fill = Fill::uniform;
-  in.fill_low = 1;
-  in.fill_high = 2;
-  in.size = "N";
-  in.captured = true;
-  DescribedArgument factor;
-  factor.name = "factor";
-  factor.kind = ArgumentKind::scalar;
-  factor.fill = Fill::constant;
-  factor.fill_low = factor.fill_high = kFactor;
-  DescribedArgument n;
-  n.name = "n";
-  n.kind = ArgumentKind::dimension;
-  n.type = ScalarType::i32;
-  n.size = "N";
-  kernel.arguments = {out, in, factor, n};
+  kernel.arguments = {test::made_buffer("out", "N", Access::out), test::made_input("in", "N", 1, 2),
+                      test::made_scalar("factor", static_cast<double>(kFactor)),
+                      test::made_dimension("n", "N")};
+  kernel.arguments[1].captured = true;
   auto bytes = pack(kernel);
   REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
   return std::move(*bytes);

@@ -14,6 +14,7 @@
 #include "models/host/pack/pack.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/paths.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 
 namespace idletune::bench {
 namespace {
@@ -39,18 +40,14 @@ void products(Device& device, int count) {
 }
 
 void launches(Device& device, int count) {
-  KernelDescription description;
-  description.name = description.entry = "scale";
-  description.source = "__kernel void scale(__global float* x, int n) {}";
+  KernelDescription description =
+      test::made_kernel("scale", "__kernel void scale(__global float* x, int n) {}");
   description.dialect = Dialect::opencl;
-  description.dimensions = {"N"};
   description.parameters = {{"WG", ParameterKind::work_group, {64}, 64}};
   description.launch.global = {"round_up(N, WG)"};
   description.launch.local = {"WG"};
-  DescribedArgument x, n;
-  x.name = "x", x.access = Access::inout, x.size = "N";
-  n.name = "n", n.kind = ArgumentKind::dimension, n.type = ScalarType::i32, n.size = "N";
-  description.arguments = {x, n};
+  description.arguments = {test::made_buffer("x", "N", Access::inout),
+                           test::made_dimension("n", "N")};
   Agent agent = required(Agent::open(quiet()));
   TunedKernel kernel = required(agent.kernel(device, required(pack(description))));
   const auto buffer = required(device.allocate(1000 * sizeof(float)));

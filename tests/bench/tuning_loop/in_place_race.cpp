@@ -17,6 +17,7 @@
 #include "models/host/pack/pack.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/bench/tuning_loop/application.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 
 namespace idletune::bench {
 namespace {
@@ -27,17 +28,14 @@ constexpr std::array<int, 4> kRounds{34, 37, 38, 39};
 // out = in, after as many rounds of work as the variant makes: the first one of `kRounds` where
 // V + shift is 0 modulo 4. So the default (V = 0) is the fastest if shift is 0.
 KernelDescription described(int shift) {
-  KernelDescription kernel;
-  kernel.name = "race";
-  kernel.source = R"(
+  KernelDescription kernel = test::made_kernel("race", R"(
 KERNEL void race(const GLOBAL float* RESTRICT in, GLOBAL float* RESTRICT out) {
   float x = in[GLOBAL_ID(0)];
   const float first = x;
   for (int i = 0; i < ROUNDS; ++i) x = x * 0.999f + 0.0005f;
   out[GLOBAL_ID(0)] = x > 2.0f ? x : first;
 }
-)";
-  kernel.entry = "race";
+)");
   kernel.dimensions = {"HEIGHT", "WIDTH"};
   kernel.parameters = {{"V", ParameterKind::other, {0, 1, 2, 3}, 0}};
   std::string rounds = "#define ROUNDS (";
@@ -49,16 +47,8 @@ KERNEL void race(const GLOBAL float* RESTRICT in, GLOBAL float* RESTRICT out) {
   kernel.source = rounds + kernel.source;
   kernel.launch.global = {"HEIGHT * WIDTH"};
   kernel.launch.local = {"64"};
-  DescribedArgument in;
-  in.name = "in";
-  in.fill = Fill::uniform;
-  in.fill_high = 1;
-  in.size = "(HEIGHT + 4) * (WIDTH + 4)";
-  DescribedArgument out;
-  out.name = "out";
-  out.access = Access::out;
-  out.size = "HEIGHT * WIDTH";
-  kernel.arguments = {in, out};
+  kernel.arguments = {test::made_input("in", "(HEIGHT + 4) * (WIDTH + 4)", 0, 1),
+                      test::made_buffer("out", "HEIGHT * WIDTH", Access::out)};
   return kernel;
 }
 

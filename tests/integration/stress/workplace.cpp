@@ -11,6 +11,7 @@
 #include "models/package/kernel_package.hpp"
 #include "platform/os/boot.hpp"
 #include "platform/os/storage.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 #include "tests/unit/predict/model_builder.hpp"
 
 namespace idletune::stress {
@@ -27,35 +28,19 @@ void require_cl(cl_int error, const char* call) {
 }
 
 KernelDescription kernel() {
-  KernelDescription kernel;
-  kernel.name = "stress";
-  kernel.source = R"(
+  KernelDescription kernel = test::made_kernel("stress", R"(
 __kernel void stress(const int n, const __global float* in, __global float* out) {
   const int first = (int)get_global_id(0) * PER;
   for (int i = first; i < min(first + PER, n); ++i) out[i] = 2.0f * in[i];
 }
-)";
-  kernel.entry = "stress";
+)");
   kernel.dialect = Dialect::opencl;
-  kernel.dimensions = {"N"};
   kernel.parameters = {{"WIDTH", ParameterKind::work_group, {8, 16, 32, 64}, 8},
                        {"PER", ParameterKind::coarsening, {1, 2, 4, 8}, 1}};
   kernel.launch.global = {"round_up(ceil_div(N, PER), WIDTH)"};
   kernel.launch.local = {"WIDTH"};
-  DescribedArgument n;
-  n.name = "n";
-  n.kind = ArgumentKind::dimension;
-  n.type = ScalarType::i32;
-  n.size = "N";
-  DescribedArgument in;
-  in.name = "in";
-  in.fill = Fill::uniform;
-  in.size = "N";
-  DescribedArgument out;
-  out.name = "out";
-  out.access = Access::out;
-  out.size = "N";
-  kernel.arguments = {n, in, out};
+  kernel.arguments = {test::made_dimension("n", "N"), test::made_input("in", "N", 0, 0),
+                      test::made_buffer("out", "N", Access::out)};
   return kernel;
 }
 

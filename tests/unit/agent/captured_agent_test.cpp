@@ -14,6 +14,7 @@
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/required.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 
 using namespace idletune;
 using idletune::test::agent_on;
@@ -28,18 +29,11 @@ const Shape kShape{64};
 
 std::vector<std::uint8_t> package(bool captured = true) {
   KernelDescription description = test::played_description();
-  DescribedArgument argument;
-  argument.name = "columns";
-  argument.type = ScalarType::i32;
-  argument.size = "N";
-  argument.captured = captured;
-  if (captured) argument.index_below = "N";
-  description.arguments.push_back(argument);
-  argument = DescribedArgument();
-  argument.name = "y";
-  argument.access = Access::inout;
-  argument.size = "N";
-  description.arguments.push_back(argument);
+  DescribedArgument columns = test::made_buffer("columns", "N");
+  columns.type = ScalarType::i32;
+  columns.captured = captured;
+  if (captured) columns.index_below = "N";
+  description.arguments = {columns, test::made_buffer("y", "N", Access::inout)};
   return test::packed(description);
 }
 

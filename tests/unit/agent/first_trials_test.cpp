@@ -6,6 +6,7 @@
 
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 #include "tests/unit/predict/model_builder.hpp"
 
 using namespace idletune;
@@ -18,12 +19,7 @@ std::vector<std::uint8_t> grouped_package() {
   KernelDescription description = test::played_description();
   description.launch.global = {"ceil_div(N, 4 * A) * 4 * A"};
   description.launch.local = {"4 * A"};
-  DescribedArgument x;
-  x.name = "x";
-  x.type = ScalarType::f32;
-  x.access = Access::inout;
-  x.size = "N";
-  description.arguments = {x};
+  description.arguments = {test::made_buffer("x", "N", Access::inout)};
   return test::packed(description);
 }
 

@@ -12,17 +12,14 @@
 #include "tests/unit/agent/played_board.hpp"
 #include "tests/unit/agent/played_times.hpp"
 #include "tests/unit/agent/tuned_packages.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 
 namespace idletune::test {
 
 // A kernel of one dimension with parameters A and B in 1..16, defaults 1 and 1, and no argument
 // yet.
 inline KernelDescription played_description() {
-  KernelDescription description;
-  description.name = "play";
-  description.source = "nobody compiles this";
-  description.entry = "play";
-  description.dimensions = {"N"};
+  KernelDescription description = made_kernel("play", "nobody compiles this");
   for (const char* name : {"A", "B"}) {
     DescribedParameter parameter{name, ParameterKind::other, {}, 1};
     for (std::int64_t value = 1; value <= 16; ++value) parameter.values.push_back(value);
@@ -36,12 +33,8 @@ inline KernelDescription played_description() {
 // With one buffer.
 inline std::vector<std::uint8_t> played_package(ScalarType type = ScalarType::f32) {
   KernelDescription description = played_description();
-  DescribedArgument x;
-  x.name = "x";
-  x.type = type;
-  x.access = Access::inout;
-  x.size = "N";
-  description.arguments = {x};
+  description.arguments = {made_buffer("x", "N", Access::inout)};
+  description.arguments[0].type = type;
   return packed(description);
 }
 

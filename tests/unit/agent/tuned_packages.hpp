@@ -11,6 +11,7 @@
 #include "models/host/pack/pack.hpp"
 #include "models/host/pack/xml.hpp"
 #include "tests/paths.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 #include "tests/unit/required.hpp"
 
 namespace idletune::test {
@@ -60,9 +61,7 @@ inline KernelDescription small_gemm() {
 // of local memory that the description is silent about, which makes PoCL abort. Valid are FATAL 0
 // with each WIDTH, and whatever `fatal_where` allows.
 inline KernelDescription fatal_kernel(const std::string& fatal_where) {
-  KernelDescription kernel;
-  kernel.name = "fatal";
-  kernel.source = R"(
+  KernelDescription kernel = made_kernel("fatal", R"(
 __kernel void fatal(const int n, const __global float* in, __global float* out) {
   const int i = (int)get_global_id(0);
 #if FATAL == 1
@@ -75,31 +74,15 @@ __kernel void fatal(const int n, const __global float* in, __global float* out) 
 #endif
   if (i < n) out[i] = 2.0f * in[i];
 }
-)";
-  kernel.entry = "fatal";
+)");
   kernel.dialect = Dialect::opencl;
-  kernel.dimensions = {"N"};
   kernel.parameters = {{"FATAL", ParameterKind::other, {0, 1, 2}, 0},
                        {"WIDTH", ParameterKind::work_group, {8, 16, 32, 64}, 8}};
   kernel.constraints = {DescribedExpression("FATAL == 0 || " + fatal_where)};
   kernel.launch.global = {"round_up(N, WIDTH)"};
   kernel.launch.local = {"WIDTH"};
-  DescribedArgument n;
-  n.name = "n";
-  n.kind = ArgumentKind::dimension;
-  n.type = ScalarType::i32;
-  n.size = "N";
-  DescribedArgument in;
-  in.name = "in";
-  in.fill = Fill::uniform;
-  in.fill_low = 0.5;
-  in.fill_high = 1.5;
-  in.size = "N";
-  DescribedArgument out;
-  out.name = "out";
-  out.access = Access::out;
-  out.size = "N";
-  kernel.arguments = {n, in, out};
+  kernel.arguments = {made_dimension("n", "N"), made_input("in", "N", 0.5, 1.5),
+                      made_buffer("out", "N", Access::out)};
   return kernel;
 }
 

@@ -19,6 +19,7 @@
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/required.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 
 using namespace idletune;
 using namespace std::chrono_literals;
@@ -31,40 +32,17 @@ constexpr Nanoseconds kPatience = 5min;
 
 // out = factor * in. RUN_US is how long it takes; what else it does is BEHAVIOUR.
 KernelDescription scale_description(const std::vector<std::int64_t>& behaviours) {
-  KernelDescription kernel;
-  kernel.name = "scale";
-  kernel.source =
+  KernelDescription kernel = test::made_kernel(
+      "scale",
       "extern \"C\" __global__ void scale(float* out, const float* in, float factor, int n) {}\n"
-      "extern \"C\" __global__ void other(float* out, const float* in, float factor, int n) {}";
-  kernel.entry = "scale";
+      "extern \"C\" __global__ void other(float* out, const float* in, float factor, int n) {}");
   kernel.dialect = Dialect::cuda;
-  kernel.dimensions = {"N"};
   kernel.parameters = {{"BEHAVIOUR", ParameterKind::other, behaviours, 0},
                        {"RUN_US", ParameterKind::work_group, {500, 100, 200, 400}, 500}};
   kernel.launch.global = {"round_up(N, 32)"};
   kernel.launch.local = {"32"};
-  DescribedArgument out;
-  out.name = "out";
-  out.access = Access::out;
-  out.size = "N";
-  DescribedArgument in;
-  in.name = "in";
-  in.fill = Fill::uniform;
-  in.fill_low = 1;
-  in.fill_high = 2;
-  in.size = "N";
-  DescribedArgument factor;
-  factor.name = "factor";
-  factor.kind = ArgumentKind::scalar;
-  factor.fill = Fill::constant;
-  factor.fill_low = 3;
-  factor.fill_high = 3;
-  DescribedArgument n;
-  n.name = "n";
-  n.kind = ArgumentKind::dimension;
-  n.type = ScalarType::i32;
-  n.size = "N";
-  kernel.arguments = {out, in, factor, n};
+  kernel.arguments = {test::made_buffer("out", "N", Access::out), test::made_input("in", "N", 1, 2),
+                      test::made_scalar("factor", 3), test::made_dimension("n", "N")};
   return kernel;
 }
 

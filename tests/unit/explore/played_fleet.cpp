@@ -9,6 +9,7 @@
 
 #include "agent/host/explore/journal_history.hpp"
 #include "agent/journal/journal.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 #include "tests/unit/required.hpp"
 #include "tests/unit/tuning/recorded_noise.hpp"
 
@@ -70,11 +71,7 @@ inline std::vector<std::uint8_t> package_of(const FleetKernel& kernel) {
     description.parameters.push_back(parameter);
   }
   for (const std::string& text : kernel.constraints) description.constraints.emplace_back(text);
-  DescribedArgument x;
-  x.name = "x";
-  x.access = Access::inout;
-  x.size = "N";
-  description.arguments = {x};
+  description.arguments = {made_buffer("x", "N", Access::inout)};
   return packed(description);
 }
 

@@ -14,6 +14,7 @@
 #include "models/package/kernel_package.hpp"
 #include "tests/unit/interleavings/schedules.hpp"
 #include "tests/unit/launch/launch_only_device.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 
 using namespace idletune;
 using namespace idletune::detail;
@@ -27,18 +28,12 @@ const Configuration kTuned{64};
 const Shape kFirst{1001}, kSecond{5001};  // of one class
 
 std::shared_ptr<const KernelPackage> one_package() {
-  KernelDescription d;
-  d.name = "line";
-  d.source = "kernel void line(global float* y) {}";
-  d.entry = "line";
+  KernelDescription d = test::made_kernel("line", "kernel void line(global float* y) {}");
   d.dialect = Dialect::opencl;
-  d.dimensions = {"N"};
   d.parameters = {{"WG", ParameterKind::work_group, {32, 64}, 32}};
   d.launch.global = {"round_up(N, WG)"};
   d.launch.local = {"WG"};
-  DescribedArgument y;
-  y.name = "y", y.size = "N";
-  d.arguments = {y};
+  d.arguments = {test::made_buffer("y", "N")};
   auto bytes = pack(d);
   REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
   return *KernelPackage::open(*bytes, "line");

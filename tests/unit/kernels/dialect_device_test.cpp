@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/unit/kernels/kernel_run.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 #include "tests/unit/required.hpp"
 
 namespace {
@@ -48,19 +49,12 @@ void probe(const GLOBAL float* RESTRICT x, CONSTANT_POINTER float* RESTRICT y,
 constexpr int kItems = 32;
 
 KernelDescription probe() {
-  KernelDescription description;
-  description.name = "probe";
-  description.source = kSource;
+  KernelDescription description = test::made_kernel("probe", kSource);
   description.source_file = "probe.cl";
-  description.entry = "probe";
-  description.dimensions = {"N"};
   description.parameters = {{"WIDTH", ParameterKind::vectorization, {1, 2, 4, 8, 16}, 1}};
   description.launch.global = {"N"};
   description.launch.local = {"4"};
-  DescribedArgument buffer;
-  buffer.name = "x";
-  buffer.size = "N * 16 + 1";
-  description.arguments = {buffer};
+  description.arguments = {test::made_buffer("x", "N * 16 + 1")};
   return description;
 }
 

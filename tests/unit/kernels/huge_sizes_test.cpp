@@ -20,6 +20,7 @@
 #include "tests/unit/kernels/corner_device.hpp"
 #include "tests/unit/kernels/kernel_path.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 #include "tests/unit/repeats.hpp"
 #include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
@@ -320,21 +321,15 @@ TEST_CASE("beyond 2^31 every dimension that a kernel counts by is refused by nam
 TEST_CASE("the device of the corners finds an index that is out of range by one") {
   const auto device = test::open_corner_device(limits_of("opencl"), {});
   const auto run_at = [&](const char* index) {
-    KernelDescription kernel;
-    kernel.name = kernel.entry = "copy";
-    kernel.source = std::string(
-                        "KERNEL void copy(const int n, GLOBAL float* out) {\n"
-                        "  const int i = GLOBAL_ID(0);\n  if (i < n) out[") +
-                    index + "] = 1;\n}\n";
+    const std::string source =
+        "KERNEL void copy(const int n, GLOBAL float* out) {\n"
+        "  const int i = GLOBAL_ID(0);\n  if (i < n) out[";
+    KernelDescription kernel = test::made_kernel("copy", source + index + "] = 1;\n}\n");
     kernel.dialect = Dialect::portable;
-    kernel.dimensions = {"N"};
     kernel.parameters = {{"WG", ParameterKind::work_group, {64}, 64}};
     kernel.launch.global = {"round_up(N, 64)"};
     kernel.launch.local = {"WG"};
-    DescribedArgument n, out;
-    n.name = "n", n.kind = ArgumentKind::dimension, n.type = ScalarType::i32, n.size = "N";
-    out.name = "out", out.access = Access::out, out.size = "N";
-    kernel.arguments = {n, out};
+    kernel.arguments = {test::made_dimension("n", "N"), test::made_buffer("out", "N", Access::out)};
     const auto package = required(KernelPackage::open(required(pack(kernel)), "copy"));
     const Configuration& only = package->default_configuration();
     const auto programs = required(trial::compile_steps(*device, *package, only));

@@ -9,6 +9,7 @@
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
 #include "tests/unit/launch/launch_only_device.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 #include "tests/unit/required.hpp"
 #include "tests/unit/trial/fake_device.hpp"
 
@@ -19,12 +20,8 @@ namespace {
 
 // y[i] = gain * x[i], through local memory of LOCAL halves; y is padded to whole groups.
 KernelDescription camera_description() {
-  KernelDescription description;
-  description.name = "camera";
-  description.source = "source of camera";
-  description.entry = "camera";
+  KernelDescription description = test::made_kernel("camera", "source of camera");
   description.dialect = Dialect::opencl;
-  description.dimensions = {"N"};
   description.parameters = {{"LOCAL", ParameterKind::work_group, {16, 64}, 16}};
   description.launch.global = {"round_up(N, LOCAL)"};
   description.launch.local = {"LOCAL"};

@@ -12,6 +12,7 @@
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
 #include "tests/unit/launch/launch_only_device.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 #include "tests/unit/required.hpp"
 
 using namespace idletune;
@@ -25,20 +26,14 @@ namespace {
 const Configuration kTuned{64, 4};
 
 std::shared_ptr<const KernelPackage> row_package() {
-  KernelDescription d;
-  d.name = "rows";
-  d.source = "kernel void rows(int n, global float* y) {}";
-  d.entry = "rows";
+  KernelDescription d = test::made_kernel("rows", "kernel void rows(int n, global float* y) {}");
   d.dialect = Dialect::opencl;
   d.dimensions = {"N", "M"};
   d.parameters = {{"WG", ParameterKind::work_group, {32, 64}, 32},
                   {"WPT", ParameterKind::coarsening, {1, 4}, 1}};
   d.launch.global = {"ceil_div(N, WG * WPT) * WG", "M"};
   d.launch.local = {"WG", "1"};
-  DescribedArgument n, y;
-  n.name = "n", n.kind = ArgumentKind::dimension, n.type = ScalarType::i32, n.size = "N";
-  y.name = "y", y.size = "N * M";
-  d.arguments = {n, y};
+  d.arguments = {test::made_dimension("n", "N"), test::made_buffer("y", "N * M")};
   return *KernelPackage::open(required(pack(d)), "rows");
 }
 

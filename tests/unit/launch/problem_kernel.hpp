@@ -7,15 +7,13 @@
 
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 #include "tests/unit/required.hpp"
 
 namespace idletune::test {
 
 inline KernelDescription problem_description() {
-  KernelDescription description;
-  description.name = "problem";
-  description.source = "source of problem";
-  description.entry = "problem";
+  KernelDescription description = made_kernel("problem", "source of problem");
   description.dialect = Dialect::opencl;
   description.dimensions = {"M", "N"};
   description.zero_dimensions = {"N"};
@@ -26,11 +24,7 @@ inline KernelDescription problem_description() {
   description.parameters = {{"WG", ParameterKind::work_group, {16, 64}, 16}};
   description.launch.global = {"round_up(N, WG)", "M"};
   description.launch.local = {"WG", "1"};
-  DescribedArgument out;
-  out.name = "out";
-  out.access = Access::out;
-  out.size = "M * N";
-  description.arguments = {out};
+  description.arguments = {made_buffer("out", "M * N", Access::out)};
   return description;
 }
 

@@ -17,6 +17,7 @@
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/learn/feature_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 #include "tests/unit/required.hpp"
 
 using namespace idletune;
@@ -56,22 +57,14 @@ double first_pick_quality(const Model& model, const std::vector<FeatureProblem>&
 
 // played_package() with features.
 std::vector<std::uint8_t> feature_package(const std::string& given = "mean_row") {
-  KernelDescription description;
-  description.name = "play";
-  description.source = "nobody compiles this";
-  description.entry = "play";
-  description.dimensions = {"N"};
+  KernelDescription description = test::made_kernel("play", "nobody compiles this");
   description.features = {{given, {}, {}, {}, {}}, {"rest", "N % 16", {}, {}, {}}};
   for (const char* name : {"A", "B"}) {
     description.parameters.push_back({name, ParameterKind::other, {1, 2, 4, 8, 16}, 1});
   }
   description.launch.global = {"N"};
   description.launch.local = {"1"};
-  DescribedArgument x;
-  x.name = "x";
-  x.access = Access::inout;
-  x.size = "64";
-  description.arguments = {x};
+  description.arguments = {test::made_buffer("x", "64", Access::inout)};
   return required(pack(description));
 }
 

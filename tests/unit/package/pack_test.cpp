@@ -12,6 +12,7 @@
 #include "models/package/kernel_package.hpp"
 #include "models/package/package_contents.hpp"
 #include "models/package/package_writer.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 #include "tests/unit/package/package_bytes.hpp"
 #include "tests/unit/required.hpp"
 #include "tests/unit/space/clblast_gemm.hpp"
@@ -47,20 +48,13 @@ void uncounted(void* pointer) {
 
 KernelDescription description_of(std::vector<DescribedParameter> parameters,
                                  std::vector<DescribedExpression> constraints) {
-  KernelDescription description;
-  description.name = "k";
-  description.source = "__kernel void k(__global float* out) { out[get_global_id(0)] = P0; }";
-  description.entry = "k";
-  description.dimensions = {"N"};
+  KernelDescription description =
+      made_kernel("k", "__kernel void k(__global float* out) { out[get_global_id(0)] = P0; }");
   description.parameters = std::move(parameters);
   description.constraints = std::move(constraints);
   description.launch.global = {"round_up(N, 64)"};
   description.launch.local = {"64"};
-  DescribedArgument out;
-  out.name = "out";
-  out.access = Access::out;
-  out.size = "round_up(N, 64)";
-  description.arguments = {out};
+  description.arguments = {made_buffer("out", "round_up(N, 64)", Access::out)};
   return description;
 }
 

@@ -6,6 +6,7 @@
 
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 #include "tests/unit/required.hpp"
 
 namespace {
@@ -13,20 +14,13 @@ namespace {
 using namespace idletune;
 
 KernelDescription copy_kernel() {
-  KernelDescription description;
-  description.name = "copy";
-  description.source = "KERNEL void copy(GLOBAL float* out) { out[GLOBAL_ID(0)] = WIDTH; }\n";
+  KernelDescription description = test::made_kernel(
+      "copy", "KERNEL void copy(GLOBAL float* out) { out[GLOBAL_ID(0)] = WIDTH; }\n");
   description.source_file = "copy.cl";
-  description.entry = "copy";
-  description.dimensions = {"N"};
   description.parameters = {{"WIDTH", ParameterKind::other, {1, 2}, 1}};
   description.launch.global = {"N"};
   description.launch.local = {"1"};
-  DescribedArgument out;
-  out.name = "out";
-  out.access = Access::out;
-  out.size = "N";
-  description.arguments = {out};
+  description.arguments = {test::made_buffer("out", "N", Access::out)};
   return description;
 }
 

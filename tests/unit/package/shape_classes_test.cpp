@@ -3,6 +3,7 @@
 
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 #include "tests/unit/package/sealing.hpp"
 #include "tests/unit/required.hpp"
 
@@ -11,10 +12,8 @@ using namespace idletune;
 namespace {
 
 KernelDescription row_kernel() {
-  KernelDescription d;
-  d.name = "rows";
-  d.source = "kernel void rows(int n, int k, global float* y) {}";
-  d.entry = "rows";
+  KernelDescription d =
+      test::made_kernel("rows", "kernel void rows(int n, int k, global float* y) {}");
   d.dialect = Dialect::opencl;
   d.dimensions = {"N", "K"};
   d.parameters = {{"WG", ParameterKind::work_group, {32, 64}, 32},
@@ -22,11 +21,8 @@ KernelDescription row_kernel() {
                   {"VW", ParameterKind::vectorization, {1, 4}, 1}};
   d.launch.global = {"ceil_div(N, WG * WPT) * WG"};
   d.launch.local = {"WG"};
-  DescribedArgument n, k, y;
-  n.name = "n", n.kind = ArgumentKind::dimension, n.type = ScalarType::i32, n.size = "N";
-  k.name = "k", k.kind = ArgumentKind::dimension, k.type = ScalarType::i32, k.size = "K";
-  y.name = "y", y.size = "N * K";
-  d.arguments = {n, k, y};
+  d.arguments = {test::made_dimension("n", "N"), test::made_dimension("k", "K"),
+                 test::made_buffer("y", "N * K")};
   return d;
 }
 

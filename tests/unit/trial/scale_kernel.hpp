@@ -8,6 +8,7 @@
 
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
+#include "tests/unit/package/made_kernels.hpp"
 #include "tests/unit/required.hpp"
 #include "tests/unit/trial/fake_device.hpp"
 
@@ -36,11 +37,7 @@ enum Fault : std::int64_t {
 };
 
 inline KernelDescription scale_description() {
-  KernelDescription description;
-  description.name = "scale";
-  description.source = "source of scale";
-  description.entry = "scale";
-  description.dimensions = {"N"};
+  KernelDescription description = test::made_kernel("scale", "source of scale");
   DescribedParameter fault{"FAULT", ParameterKind::other, {}, 0};
   for (std::int64_t i = 0; i < kFaultCount; ++i) fault.values.push_back(i);
   DescribedParameter local{"LOCAL", ParameterKind::work_group, {16, 64, 2048}, 16};

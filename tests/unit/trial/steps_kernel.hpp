@@ -77,6 +77,25 @@ inline KernelDescription steps_description() {
 
 inline std::shared_ptr<const KernelPackage> steps_package() {
   return required(KernelPackage::open(required(pack(steps_description())), "steps"));
+struct FaultFinding {
+  std::int64_t fault;
+  TrialStatus status;
+  const char* message;  // a part of it
+};
+
+// Each is found by a check of the bench, which is right again where there is no fault (0).
+template <class Bench>
+void expect_found(Bench& bench, std::initializer_list<FaultFinding> findings) {
+  for (const FaultFinding& expected : findings) {
+    CAPTURE(expected.message);
+    const TrialOutcome outcome = bench.check(expected.fault);
+    CHECK(outcome.status == expected.status);
+    CHECK_MESSAGE(outcome.message.find(expected.message) != std::string::npos, outcome.message);
+    const TrialOutcome next = bench.check(0);
+    CHECK_MESSAGE(next.status == TrialStatus::correct, next.message);
+  }
+}
+
 }
 
 inline Status all_at_once(const Launch& launch) {
