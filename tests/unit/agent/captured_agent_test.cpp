@@ -13,9 +13,9 @@
 #include "platform/os/storage.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
-#include "tests/unit/required.hpp"
 #include "tests/unit/package/made_kernels.hpp"
 
+#include "tests/unit/required.hpp"
 using namespace idletune;
 using idletune::test::agent_on;
 using idletune::test::board_that;
@@ -80,8 +80,7 @@ struct Application {
 
 TEST_CASE("a problem is tuned anew on what the application lends, and a restart knows both") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.path();
+  AgentOptions options = test::options_in(folder.path());
   Configuration adopted;
   {
     Application application(options);
@@ -116,8 +115,7 @@ TEST_CASE("a problem is tuned anew on what the application lends, and a restart 
 
 TEST_CASE("what it takes to lend data is charged") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.path();
+  AgentOptions options = test::options_in(folder.path());
   Application application(options);
   const double before = application.agent->status().charged_seconds;
   REQUIRE(application.capture().ok());
@@ -126,8 +124,7 @@ TEST_CASE("what it takes to lend data is charged") {
 
 TEST_CASE("data are lent to their own shape, whoever got the slot while they were copied") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.path();
+  AgentOptions options = test::options_in(folder.path());
   options.max_shapes = 2;
   Application application(options);
   bool busy = true;
@@ -159,8 +156,7 @@ TEST_CASE("data are lent to their own shape, whoever got the slot while they wer
 
 TEST_CASE("what was fatal on lent data is not tried again, on whatever data and at any shape") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.path();
+  AgentOptions options = test::options_in(folder.path());
   Application application(options);
   int crashes = 0;
   application.board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
@@ -184,8 +180,7 @@ TEST_CASE("what was fatal on lent data is not tried again, on whatever data and 
 
 TEST_CASE("data that cannot be lent are refused in one line, and nothing is kept") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.path();
+  AgentOptions options = test::options_in(folder.path());
   {
     Application application(options);
     application.set(9, 64);
@@ -212,8 +207,7 @@ TEST_CASE("data that cannot be lent are refused in one line, and nothing is kept
 
 TEST_CASE("a file of lent data that is damaged costs nothing but itself") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.path();
+  AgentOptions options = test::options_in(folder.path());
   Application application(options);
   REQUIRE(application.capture().ok());
   application.board->on_stage = [](const TrialRequest& request, TrialOutcome& outcome) {
@@ -236,8 +230,7 @@ TEST_CASE("a file of lent data that is damaged costs nothing but itself") {
 
 TEST_CASE("no stage is asked for on data that were replaced before the tuner was told") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.path();
+  AgentOptions options = test::options_in(folder.path());
   Application application(options);
   REQUIRE(application.kernel->prepare(kShape).ok());
   REQUIRE(application.capture().ok());

@@ -11,10 +11,10 @@
 #include "platform/os/storage.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
-#include "tests/unit/predict/model_builder.hpp"
 #include "tests/unit/repeats.hpp"
 #include "tests/unit/required.hpp"
 #include "tests/unit/signing/signed_file.hpp"
+#include "tests/unit/tuning/played_model.hpp"
 
 using namespace idletune;
 using idletune::test::ModelContent;
@@ -26,17 +26,8 @@ namespace {
 
 // A model for the played kernel that says: start with {a, b}.
 std::vector<std::uint8_t> model_saying(std::int64_t a, std::int64_t b, std::uint64_t generation) {
-  ModelContent content;
-  content.kernel = "play";
-  content.parameters = {"A", "B"};
-  content.sources[0].device = "Board Nine";
-  content.sources[0].shape = {64};
-  content.sources[0].valid = content.sources[0].measured = 256;
+  ModelContent content = test::content_saying(a, b);
   content.generation = generation;
-  content.portfolio_values = {a, b, 9, 9};
-  content.portfolio_relative = {1.0f, 0.8f};
-  content.portfolio_score = {0.9f, 0.7f};
-  content.picks = {{-1, {}, {a, b}, 0.9f}};
   return test::build_model(content);
 }
 
@@ -208,8 +199,7 @@ TEST_CASE("with slots a pushed model is on trial, over restarts, until somebody 
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/board.itmodel";
   push(path, model_saying(2, 2, 1));
-  AgentOptions options;
-  options.state = folder.path() + "/state";
+  AgentOptions options = test::options_in(folder.path() + "/state");
   options.slots = model_slots();
   options.model_check_interval = 1ns;
   {

@@ -42,6 +42,11 @@ inline std::vector<std::uint8_t> played_package(ScalarType type = ScalarType::f3
 inline std::unique_ptr<PlayedBoard> board_that(const Behaviour& behaviour = played) {
   return std::make_unique<PlayedBoard>("play", std::vector<std::string>{"A", "B"}, behaviour);
 }
+inline AgentOptions options_in(const std::string& state) {
+  AgentOptions options;
+  options.state = state;
+  return options;
+}
 inline Agent agent_on(PlayedBoard& board, const AgentOptions& options) {
   auto agent = detail::AgentState::open_agent(options, board.surroundings());
   REQUIRE_MESSAGE(agent.ok(), agent.status().to_string());

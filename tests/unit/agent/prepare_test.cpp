@@ -77,8 +77,7 @@ TEST_CASE("a prepared default has been launched on the shape, and once only") {
 
 TEST_CASE("after a restart what was adopted has been launched on the shape when prepare returns") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.file("state");
+  AgentOptions options = test::options_in(folder.file("state"));
   adopt_something(options);
   PreparedApplication second(options);
   second.prepare();
@@ -117,8 +116,7 @@ TEST_CASE(
 
 TEST_CASE("after a restart what was adopted has been launched on the shape when kernel returns") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.file("state");
+  AgentOptions options = test::options_in(folder.file("state"));
   adopt_something(options);
   for (const Mode mode : {Mode::cached, Mode::tune}) {
     options.mode = mode;
@@ -135,8 +133,7 @@ TEST_CASE("after a restart what was adopted has been launched on the shape when 
 TEST_CASE(
     "after a restart a default that was measured is launched by kernel and not measured anew") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.file("state");
+  AgentOptions options = test::options_in(folder.file("state"));
   double measured_ms = 0;
   {
     PreparedApplication first(options, played_package(ScalarType::i32));
@@ -159,8 +156,7 @@ TEST_CASE(
 
 TEST_CASE("the launches of a kernel's start end after a quarter of a second") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.file("state");
+  AgentOptions options = test::options_in(folder.file("state"));
   {
     PreparedApplication first(options);
     for (std::int64_t n = 1; n <= 8; ++n) REQUIRE(first.kernel->prepare({64 * n}).ok());

@@ -81,8 +81,7 @@ TEST_CASE("what is said of a state folder is what the board says that has it, to
       CAPTURE(with_model);
       CAPTURE(frames);
       const test::TemporaryFolder folder;
-      AgentOptions options;
-      options.state = folder.file("state");
+      AgentOptions options = test::options_in(folder.file("state"));
       options.model = kNoModel;
       if (with_model) {
         options.model = folder.file("play.itmodel");
@@ -102,8 +101,7 @@ TEST_CASE("what is said of a state folder is what the board says that has it, to
 
 TEST_CASE("an agent keeps how often its forecasts of stages held, over restarts") {
   const test::TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.file("state");
+  AgentOptions options = test::options_in(folder.file("state"));
   options.model = kNoModel;
   const auto ledger = [&] {
     const auto bytes = required(read_file(options.state + "/journal", 1U << 20U));

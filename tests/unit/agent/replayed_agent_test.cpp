@@ -145,8 +145,7 @@ TEST_CASE("a foreground run finds the optimum of a small space") {
 
 TEST_CASE("the second start begins with what the first adopted") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.path() + "/state";
+  AgentOptions options = test::options_in(folder.path() + "/state");
   Configuration adopted;
   {
     ReplayedApplication first(options);
@@ -167,8 +166,7 @@ TEST_CASE("the second start begins with what the first adopted") {
 
 TEST_CASE("another driver version makes the adoption a hint that is tried first") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.path() + "/state";
+  AgentOptions options = test::options_in(folder.path() + "/state");
   Configuration adopted;
   {
     ReplayedApplication first(options);
@@ -185,8 +183,7 @@ TEST_CASE("another driver version makes the adoption a hint that is tried first"
 
 TEST_CASE("mode off neither tunes nor touches the state folder") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.path() + "/state";
+  AgentOptions options = test::options_in(folder.path() + "/state");
   options.mode = Mode::off;
   {
     ReplayedApplication application(options);
@@ -199,8 +196,7 @@ TEST_CASE("mode off neither tunes nor touches the state folder") {
 
 TEST_CASE("the application's device keeps its programs in the state folder, as the helper does") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.file("state");
+  AgentOptions options = test::options_in(folder.file("state"));
   ReplayedApplication application(options);
   CHECK(application.board->device.program_folder == options.state + "/programs");
   options.mode = Mode::off;
@@ -211,8 +207,7 @@ TEST_CASE("the application's device keeps its programs in the state folder, as t
 
 TEST_CASE("a running agent's explanation lies in the state folder, with names and what is tried") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.file("state");
+  AgentOptions options = test::options_in(folder.file("state"));
   ReplayedApplication application(options);
   const std::string file = options.state + "/explain.json";
   application.board->on_stage = [](const TrialRequest&, TrialOutcome& outcome) {
@@ -237,8 +232,7 @@ TEST_CASE("a running agent's explanation lies in the state folder, with names an
 
 TEST_CASE("mode cached uses what was adopted and searches no further") {
   const TemporaryFolder folder;
-  AgentOptions options;
-  options.state = folder.path() + "/state";
+  AgentOptions options = test::options_in(folder.path() + "/state");
   {
     ReplayedApplication first(options);
     first.launch();
@@ -253,8 +247,7 @@ TEST_CASE("mode cached uses what was adopted and searches no further") {
 }
 
 TEST_CASE("an unusable state folder degrades to memory and says so") {
-  AgentOptions options;
-  options.state = "/proc/no-such-place/state";
+  AgentOptions options = test::options_in("/proc/no-such-place/state");
   ReplayedApplication application(options);
   CHECK_FALSE(application.agent->status().storage.ok());
   application.launch();

@@ -64,8 +64,7 @@ TEST_CASE("the kernel's own limits are reported") {
 TEST_CASE("a cached binary is used, and its bytes are those the driver gave") {
   Stub stub;
   TemporaryFolder folder;
-  opencl::OpenOptions options = options_for(stub);
-  options.cache_folder = folder.path();
+  const opencl::OpenOptions options = options_for(stub, folder.path());
   {
     auto device = required(opencl::open(0, options));
     compile_on(*device);
@@ -107,8 +106,7 @@ TEST_CASE("a device keeps programs where it is told, unless it was made with a f
 TEST_CASE("another source, entry, option or driver misses the cache") {
   Stub stub;
   TemporaryFolder folder;
-  opencl::OpenOptions options = options_for(stub);
-  options.cache_folder = folder.path();
+  const opencl::OpenOptions options = options_for(stub, folder.path());
   auto device = required(opencl::open(0, options));
   compile_on(*device);
   CompileRequest request = request_with(1);
@@ -132,8 +130,7 @@ TEST_CASE("another source, entry, option or driver misses the cache") {
 TEST_CASE("a damaged cache file never reaches the driver and is replaced") {
   Stub stub;
   TemporaryFolder folder;
-  opencl::OpenOptions options = options_for(stub);
-  options.cache_folder = folder.path();
+  const opencl::OpenOptions options = options_for(stub, folder.path());
   auto device = required(opencl::open(0, options));
   compile_on(*device);
   REQUIRE(folder.files().size() == 1);
@@ -162,8 +159,7 @@ TEST_CASE("a damaged cache file never reaches the driver and is replaced") {
 TEST_CASE("a binary that the driver refuses is dropped and the source compiled") {
   Stub stub;
   TemporaryFolder folder;
-  opencl::OpenOptions options = options_for(stub);
-  options.cache_folder = folder.path();
+  const opencl::OpenOptions options = options_for(stub, folder.path());
   auto device = required(opencl::open(0, options));
   compile_on(*device);
   const long before = stub.live_objects();
@@ -177,8 +173,7 @@ TEST_CASE("a binary that the driver refuses is dropped and the source compiled")
 
 TEST_CASE("a cache that cannot be written costs nothing but itself") {
   Stub stub;
-  opencl::OpenOptions options = options_for(stub);
-  options.cache_folder = "/nowhere/at/all";
+  opencl::OpenOptions options = options_for(stub, "/nowhere/at/all");
   auto device = opencl::open(0, options);
   REQUIRE(device.ok());
   compile_on(**device);

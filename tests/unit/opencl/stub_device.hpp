@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include <idletune/opencl.hpp>
 
@@ -13,9 +14,10 @@
 
 namespace idletune::test {
 
-inline opencl::OpenOptions options_for(const Stub& stub) {
+inline opencl::OpenOptions options_for(const Stub& stub, const std::string& cache_folder = "") {
   opencl::OpenOptions options;
   options.library = stub.path;
+  options.cache_folder = cache_folder;
   return options;
 }
 

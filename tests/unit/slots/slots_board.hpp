@@ -80,6 +80,12 @@ class SlotProcess {
     REQUIRE(incoming.rename("part", name).ok());
     REQUIRE(incoming.sync_folder().ok());
   }
+  // Pushes it, tries it, and is content with it.
+  void adopt(Bytes model) {
+    push("m.itmodel", model);
+    REQUIRE(models->look().ok());
+    REQUIRE(models->confirm().ok());
+  }
   std::uint64_t digest() const {
     return models->newest() == nullptr ? 0 : models->newest()->content_digest();
   }

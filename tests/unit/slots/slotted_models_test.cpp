@@ -106,11 +106,7 @@ TEST_CASE("three starts that die young end a trial, and others do not") {
 TEST_CASE("a confirmed model that turns out bad gives way to the one before") {
   SlotBoard board;
   SlotProcess process = board.start();
-  for (const auto& model : {kTwo, kThree}) {
-    process.push("m.itmodel", model);
-    REQUIRE(process.models->look().ok());
-    REQUIRE(process.models->confirm().ok());
-  }
+  for (const auto& model : {kTwo, kThree}) process.adopt(model);
   CHECK(process.models->reject("bad after all").ok());
   CHECK(process.digest() == digest_of_model(kTwo));
   CHECK(process.models->standing().lowest_generation == 2);
@@ -125,9 +121,7 @@ TEST_CASE("the program's newer model is tried, and its older one is not used aga
   SlotBoard board;
   {
     SlotProcess process = board.start();
-    process.push("m.itmodel", kTwo);
-    REQUIRE(process.models->look().ok());
-    REQUIRE(process.models->confirm().ok());
+    process.adopt(kTwo);
   }
   board.bring(kThree);
   {
@@ -154,11 +148,7 @@ TEST_CASE("a damaged slot gives way to the other one, and that is said") {
     SlotBoard board;
     {
       SlotProcess process = board.start();
-      for (const auto& model : {kTwo, kThree}) {
-        process.push("m.itmodel", model);
-        REQUIRE(process.models->look().ok());
-        REQUIRE(process.models->confirm().ok());
-      }
+      for (const auto& model : {kTwo, kThree}) process.adopt(model);
       test::FolderBelow models(board.disk, "models");
       if (lost) {
         CHECK(models.remove("b.itmodel").ok());
@@ -178,9 +168,7 @@ TEST_CASE("a slot with another model than was confirmed is not used") {
   SlotBoard board;
   {
     SlotProcess process = board.start();
-    process.push("m.itmodel", kTwo);
-    REQUIRE(process.models->look().ok());
-    REQUIRE(process.models->confirm().ok());
+    process.adopt(kTwo);
     test::FolderBelow models(board.disk, "models");
     (void)(*models.create("a.itmodel"))->append(kThree);
   }
@@ -192,9 +180,7 @@ TEST_CASE("who loses the journal keeps a model that works") {
   SlotBoard board;
   {
     SlotProcess process = board.start();
-    process.push("m.itmodel", kTwo);
-    REQUIRE(process.models->look().ok());
-    REQUIRE(process.models->confirm().ok());
+    process.adopt(kTwo);
     process.push("n.itmodel", kThree);
     REQUIRE(process.models->look().ok());
   }

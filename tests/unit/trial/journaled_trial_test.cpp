@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "tests/unit/journal/faulty_storage.hpp"
+#include "tests/unit/journal/small_journal.hpp"
 
 using namespace idletune;
+using idletune::journal::test::trial_of;
 using idletune::test::Disk;
 using idletune::test::PowerCutter;
 
@@ -22,19 +23,7 @@ constexpr bool kInProcess = false;
 std::unique_ptr<journal::Journal> open_on(const std::shared_ptr<Disk>& disk,
                                           std::uint64_t boot = kBoot) {
   disk->locked = false;  // the last process is gone
-  journal::JournalOptions options;
-  options.boot = boot;
-  return journal::Journal::open(test::open_faulty_storage(disk), options);
-}
-
-journal::Trial trial_of(std::int64_t configuration) {
-  journal::Trial trial;
-  trial.kernel = 1;
-  trial.device = 2;
-  trial.driver = 3;
-  trial.shape = Shape{128, 64};
-  trial.configuration = Configuration{configuration, 8};
-  return trial;
+  return journal::test::open_on(disk, boot);
 }
 
 const journal::TrialKey kKey = trial_of(1).key();

@@ -74,29 +74,17 @@ TEST_CASE("a setup may take as long as many launches, but not for ever") {
 }
 
 TEST_CASE("a fault in the setup or in what uses it is found and named") {
-  struct Expectation {
-    SetupFault fault;
-    TrialStatus status;
-    const char* message;
-  };
-  const Expectation expectations[] = {
-      {kSetupWrong, TrialStatus::correctness, "output 'y': element 999 is "},
-      {kSetupForgets, TrialStatus::correctness, "output 'y': element 500 is "},
-      {kSetupAdds, TrialStatus::correctness, "output 'y': element 0 is "},
-      {kSetupOverruns, TrialStatus::correctness,
-       "wrote outside buffer 'p': 0 bytes behind its end"},
-      {kSetupFails, TrialStatus::runtime, "the setup broke"},
-      {kSetupWritesInput, TrialStatus::correctness, "wrote into input 'w', element 0"},
-      {kStepWrong, TrialStatus::correctness, "output 'y': element 0 is "},
-      {kStepSpoils, TrialStatus::correctness, "output 'y': element 999 is "},
-  };
   SetupBench bench;
-  for (const Expectation& expectation : expectations) {
-    CAPTURE(expectation.message);
-    const TrialOutcome outcome = bench.check(expectation.fault);
-    CHECK(outcome.status == expectation.status);
-    CHECK_MESSAGE(outcome.message.find(expectation.message) != std::string::npos, outcome.message);
-    const TrialOutcome next = bench.check(kNoSetupFault);
-    CHECK_MESSAGE(next.status == TrialStatus::correct, next.message);
-  }
+  expect_found(bench,
+               {
+                   {kSetupWrong, TrialStatus::correctness, "output 'y': element 999 is "},
+                   {kSetupForgets, TrialStatus::correctness, "output 'y': element 500 is "},
+                   {kSetupAdds, TrialStatus::correctness, "output 'y': element 0 is "},
+                   {kSetupOverruns, TrialStatus::correctness,
+                    "wrote outside buffer 'p': 0 bytes behind its end"},
+                   {kSetupFails, TrialStatus::runtime, "the setup broke"},
+                   {kSetupWritesInput, TrialStatus::correctness, "wrote into input 'w', element 0"},
+                   {kStepWrong, TrialStatus::correctness, "output 'y': element 0 is "},
+                   {kStepSpoils, TrialStatus::correctness, "output 'y': element 999 is "},
+               });
 }

@@ -4,10 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "agent/trial/trial.hpp"
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
 #include "tests/unit/required.hpp"
@@ -94,6 +96,8 @@ void expect_found(Bench& bench, std::initializer_list<FaultFinding> findings) {
     const TrialOutcome next = bench.check(0);
     CHECK_MESSAGE(next.status == TrialStatus::correct, next.message);
   }
+inline std::shared_ptr<const KernelPackage> steps_package() {
+  return required(KernelPackage::open(required(pack(steps_description())), "steps"));
 }
 
 }

@@ -64,28 +64,17 @@ TEST_CASE("a variant takes what its steps take together") {
 }
 
 TEST_CASE("a fault in any single step is found and named") {
-  struct Expectation {
-    StepFault fault;
-    TrialStatus status;
-    const char* message;
-  };
-  const Expectation expectations[] = {
-      {kFirstStepWrong, TrialStatus::correctness, "output 'y': element 999 is "},
-      {kSecondStepWrong, TrialStatus::correctness, "output 'y': element 0 is "},
-      {kLastStepWrong, TrialStatus::correctness, "output 'y': element 0 is "},
-      {kFirstStepForgets, TrialStatus::correctness, "output 'y': element 500 is "},
-      {kFirstStepOverruns, TrialStatus::correctness,
-       "wrote outside buffer 't': 0 bytes behind its end"},
-      {kSecondStepFails, TrialStatus::runtime, "the second step broke"},
-      {kSecondStepWritesInput, TrialStatus::correctness, "wrote into input 'x', element 0"},
-  };
   StepsBench bench;
-  for (const Expectation& expectation : expectations) {
-    CAPTURE(expectation.message);
-    const TrialOutcome outcome = bench.check(expectation.fault);
-    CHECK(outcome.status == expectation.status);
-    CHECK_MESSAGE(outcome.message.find(expectation.message) != std::string::npos, outcome.message);
-    const TrialOutcome next = bench.check(kNoStepFault);
-    CHECK_MESSAGE(next.status == TrialStatus::correct, next.message);
-  }
+  expect_found(
+      bench,
+      {
+          {kFirstStepWrong, TrialStatus::correctness, "output 'y': element 999 is "},
+          {kSecondStepWrong, TrialStatus::correctness, "output 'y': element 0 is "},
+          {kLastStepWrong, TrialStatus::correctness, "output 'y': element 0 is "},
+          {kFirstStepForgets, TrialStatus::correctness, "output 'y': element 500 is "},
+          {kFirstStepOverruns, TrialStatus::correctness,
+           "wrote outside buffer 't': 0 bytes behind its end"},
+          {kSecondStepFails, TrialStatus::runtime, "the second step broke"},
+          {kSecondStepWritesInput, TrialStatus::correctness, "wrote into input 'x', element 0"},
+      });
 }

@@ -14,7 +14,7 @@
 namespace idletune::test {
 
 // The board's kernel as another device knows it: {a, b} is the first pick at every shape.
-inline std::shared_ptr<const Model> model_saying(std::int64_t a, std::int64_t b) {
+inline ModelContent content_saying(std::int64_t a, std::int64_t b) {
   ModelContent content;
   content.kernel = "play";
   content.parameters = {"A", "B"};
@@ -25,7 +25,11 @@ inline std::shared_ptr<const Model> model_saying(std::int64_t a, std::int64_t b)
   content.portfolio_relative = {1.0f, 0.8f};
   content.portfolio_score = {0.9f, 0.7f};
   content.picks = {{-1, {}, {a, b}, 0.9f}};
-  auto model = Model::open(build_model(content), "test");
+  return content;
+}
+
+inline std::shared_ptr<const Model> model_saying(std::int64_t a, std::int64_t b) {
+  auto model = Model::open(build_model(content_saying(a, b)), "test");
   REQUIRE_MESSAGE(model.ok(), model.status().to_string());
   return *model;
 }
