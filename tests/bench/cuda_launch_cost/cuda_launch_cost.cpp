@@ -203,22 +203,6 @@ bool same_launch(const CudaStubLaunch& a, CudaStubLaunch b, bool same_range) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-// Throws unless both contestants ask the driver for the same.
-void require_same_launches(const Stub& stub, Contest& contest, bool same_range) {
-  stub.set(CUDA_STUB_RECORD_LAUNCHES, 1);
-  for (std::size_t i = 0; i < contest.shape_count(); ++i) {
-    CudaStubLaunch raw = {}, tuned = {};
-    contest.launch_raw(i);
-    stub.last_launch(&raw);
-    contest.launch_idletune(i);
-    stub.last_launch(&tuned);
-    if (!same_launch(raw, tuned, same_range)) {
-      throw std::runtime_error("idletune's launch differs from the raw one");
-    }
-  }
-  stub.set(CUDA_STUB_RECORD_LAUNCHES, 0);
-}
-
 Measurement measure_on_stub(const Stub& stub, const Scenario& scenario, const Effort& effort) {
   stub.reset();
   stub.set(CUDA_STUB_RECORD_LAUNCHES, 0);
@@ -241,7 +225,10 @@ Measurement measure_on_stub(const Stub& stub, const Scenario& scenario, const Ef
     throw std::runtime_error(std::to_string(launches) + " launches reached the driver, expected " +
                              std::to_string(expected));
   }
-  require_same_launches(stub, contest, !scenario.tuning);
+  require_same_launches<CudaStubLaunch>(stub, CUDA_STUB_RECORD_LAUNCHES, contest,
+                                        [&](const auto& raw, const auto& tuned) {
+                                          return same_launch(raw, tuned, !scenario.tuning);
+                                        });
   exclude_library_of(nullptr);
   return result;
 }

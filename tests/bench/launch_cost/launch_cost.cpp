@@ -97,22 +97,6 @@ bool same_launch(const StubLaunch& a, const StubLaunch& b, bool same_range) {
   return same;
 }
 
-// Throws unless both contestants ask the driver for the same.
-void require_same_calls(const Stub& stub, Contest& contest, bool same_range) {
-  stub.set(STUB_RECORD_LAUNCHES, 1);
-  for (std::size_t i = 0; i < contest.shape_count(); ++i) {
-    StubLaunch raw = {}, tuned = {};
-    contest.launch_raw(i);
-    stub.last_launch(&raw);
-    contest.launch_idletune(i);
-    stub.last_launch(&tuned);
-    if (!same_launch(raw, tuned, same_range)) {
-      throw std::runtime_error("idletune's launch differs from the raw one");
-    }
-  }
-  stub.set(STUB_RECORD_LAUNCHES, 0);
-}
-
 // `exactly`: nobody else calls.
 void require_calls(unsigned long found, std::size_t expected, const char* what, bool exactly) {
   if (found == expected || (!exactly && found > expected)) return;
@@ -160,7 +144,10 @@ Measurement measure_on_stub(const Stub& stub, const StubScenario& scenario, cons
   if (!scenario.tuning) {
     require_profiles(stub.calls("clReleaseEvent") - profiles, scenario, result.launches);
   }
-  require_same_calls(stub, contest, !scenario.tuning);
+  require_same_launches<StubLaunch>(stub, STUB_RECORD_LAUNCHES, contest,
+                                    [&](const auto& raw, const auto& tuned) {
+                                      return same_launch(raw, tuned, !scenario.tuning);
+                                    });
   exclude_library_of(nullptr);
   return result;
 }

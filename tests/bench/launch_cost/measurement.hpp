@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,22 @@ inline void summarize(const std::vector<Pair>& pairs, Measurement& result) {
   result.difference_ns =
       quartiles(each(pairs, [](const Pair& p) { return p.idletune_ns - p.raw_ns; }));
   result.ratio = quartiles(each(pairs, [](const Pair& p) { return p.idletune_ns / p.raw_ns; }));
+}
+
+// Throws unless both contestants ask the stub driver for the same, which `recording` has it record.
+template <class Launch, class Stub, class Setting, class Contest, class Same>
+void require_same_launches(const Stub& stub, Setting recording, Contest& contest,
+                           const Same& same) {
+  stub.set(recording, 1);
+  for (std::size_t i = 0; i < contest.shape_count(); ++i) {
+    Launch raw = {}, tuned = {};
+    contest.launch_raw(i);
+    stub.last_launch(&raw);
+    contest.launch_idletune(i);
+    stub.last_launch(&tuned);
+    if (!same(raw, tuned)) throw std::runtime_error("idletune's launch differs from the raw one");
+  }
+  stub.set(recording, 0);
 }
 
 template <class Work>

@@ -1,5 +1,12 @@
 #include "tests/bench/tuning_loop/application.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
 #include <idletune/options.hpp>
 
 #include "models/host/pack/pack.hpp"
@@ -61,6 +68,24 @@ Nanoseconds Workplace::launches(TunedKernel& kernel, int count) {
   }
   require_success(api_->Finish(queue_), "clFinish");
   return Clock::now() - start;
+}
+
+void in_a_process(const std::string& name, const std::function<void()>& work) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("fork failed");
+  if (child == 0) {
+    const int failed = ended(name.c_str(), [&] {
+      work();
+      return 0;
+    });
+    std::fflush(stdout);
+    std::_Exit(failed);
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || status != 0) {
+    throw std::runtime_error(name + " failed");
+  }
 }
 
 }  // namespace idletune::bench

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <idletune/agent.hpp>
@@ -44,5 +46,8 @@ class Workplace {
 };
 
 std::vector<std::uint8_t> blur_package();
+
+// Does the work in a process of its own; throws where it throws, what is said there.
+void in_a_process(const std::string& name, const std::function<void()>& work);
 
 }  // namespace idletune::bench

@@ -1,13 +1,8 @@
 // What the first launches of a start cost an application that calls kernel() and launches, without
 // prepare(): beside the steady launch, by mode and by what the journal knows. Prints a table.
 // Nothing asserts a time.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
-#include <stdexcept>
 #include <string>
 
 #include "models/core/median.hpp"
@@ -32,25 +27,6 @@ AgentOptions agent_options(const std::string& state, Mode mode) {
   agent.mode = mode;
   agent.seed = 1;
   return agent;
-}
-
-void in_a_process(const std::function<void()>& work) {
-  std::fflush(stdout);
-  const pid_t child = fork();
-  if (child < 0) throw std::runtime_error("fork failed");
-  if (child == 0) {
-    int failed = 1;
-    try {
-      work();
-      failed = 0;
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "first_launch: %s\n", error.what());
-    }
-    std::fflush(stdout);
-    std::_Exit(failed);
-  }
-  int status = 0;
-  if (waitpid(child, &status, 0) != child || status != 0) throw std::runtime_error("a run failed");
 }
 
 void tune(const std::string& state, Nanoseconds budget) {
@@ -87,14 +63,14 @@ void run() {
   const auto show = [&](const char* name, const std::string& state, Mode mode, bool prepare) {
     const std::string cache = "pocl" + std::to_string(number++);
     fresh_driver(cache.c_str());
-    in_a_process([&] { measure(name, state, mode, prepare); });
+    in_a_process("first_launch", [&] { measure(name, state, mode, prepare); });
   };
   show("off, first start", empty, Mode::off, false);
   show("cached, first start", empty, Mode::cached, false);
   show("tune, first start", empty, Mode::tune, false);
   fresh_driver("tuning");
-  in_a_process([&] { tune(default_only, std::chrono::milliseconds(1500)); });
-  in_a_process([&] { tune(tuned, std::chrono::seconds(20)); });
+  in_a_process("first_launch", [&] { tune(default_only, std::chrono::milliseconds(1500)); });
+  in_a_process("first_launch", [&] { tune(tuned, std::chrono::seconds(20)); });
   show("tune, default measured before", default_only, Mode::tune, false);
   show("tune, default measured before, prepare()", default_only, Mode::tune, true);
   show("cached, default measured before", default_only, Mode::cached, false);

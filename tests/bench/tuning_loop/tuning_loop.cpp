@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <stdexcept>
 #include <thread>
 
 #include <idletune/learning.hpp>
@@ -215,23 +214,10 @@ class Player {
 nlohmann::json play_apart(const Options& options, const std::string& mode) {
   const test::TemporaryFolder folder;
   const std::string file = folder.file("result.json");
-  const pid_t child = fork();
-  if (child < 0) throw std::runtime_error("fork failed");
-  if (child == 0) {
-    int failed = 1;
-    try {
-      setenv("POCL_CACHE_DIR", folder.file("pocl").c_str(), 1);
-      std::ofstream(file) << Player(options, mode).play();
-      failed = 0;
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "tuning_loop: %s: %s\n", mode.c_str(), error.what());
-    }
-    std::_Exit(failed);
-  }
-  int status = 0;
-  if (waitpid(child, &status, 0) != child || status != 0) {
-    throw std::runtime_error("mode '" + mode + "' failed");
-  }
+  in_a_process("tuning_loop: " + mode, [&] {
+    setenv("POCL_CACHE_DIR", folder.file("pocl").c_str(), 1);
+    std::ofstream(file) << Player(options, mode).play();
+  });
   return nlohmann::json::parse(std::ifstream(file));
 }
 
