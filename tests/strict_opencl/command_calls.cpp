@@ -137,6 +137,28 @@ cl_int check_range(const Kernel& kernel, const Queue& queue, cl_uint dimensions,
 
 cl_mem real_memory(const Memory* memory) { return static_cast<cl_mem>(memory->real); }
 
+// Between a buffer and the caller's memory, by the driver's function.
+template <class Real, class Host>
+cl_int transfer(const Ordered& given, Real* real, cl_mem buffer, cl_bool blocking, size_t offset,
+                size_t bytes, Host* host) {
+  if (const cl_int error = planned_error(given.call)) return error;
+  Command command;
+  {
+    const Guard guard(lock());
+    auto* queue = living(given.queue, Kind::queue, given.call);
+    if (queue == nullptr) return CL_INVALID_COMMAND_QUEUE;
+    cl_int error = CL_SUCCESS;
+    Memory* memory = buffer_for(given.call, buffer, offset, bytes, error);
+    if (memory == nullptr) return error;
+    command.used.push_back(memory);
+    command.run = [=](cl_uint number, const cl_event* list, cl_event* done) {
+      return real(static_cast<cl_command_queue>(queue->real), real_memory(memory), CL_FALSE, offset,
+                  bytes, host, number, list, done);
+    };
+  }
+  return enqueued(given, std::move(command), blocking != CL_FALSE);
+}
+
 }  // namespace
 
 extern "C" {
@@ -180,47 +202,15 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue handle, cl_kernel given, cl_uint 
 cl_int clEnqueueReadBuffer(cl_command_queue handle, cl_mem from, cl_bool blocking, size_t offset,
                            size_t bytes, void* to, cl_uint count, const cl_event* waits,
                            cl_event* event) {
-  if (const cl_int error = planned_error("clEnqueueReadBuffer")) return error;
-  const Ordered given = {"clEnqueueReadBuffer", handle, count, waits, event};
-  Command command;
-  {
-    const Guard guard(lock());
-    auto* queue = living(handle, Kind::queue, given.call);
-    if (queue == nullptr) return CL_INVALID_COMMAND_QUEUE;
-    cl_int error = CL_SUCCESS;
-    Memory* memory = buffer_for(given.call, from, offset, bytes, error);
-    if (memory == nullptr) return error;
-    command.used.push_back(memory);
-    command.run = [=](cl_uint number, const cl_event* list, cl_event* done) {
-      return REAL(clEnqueueReadBuffer)(static_cast<cl_command_queue>(queue->real),
-                                       real_memory(memory), CL_FALSE, offset, bytes, to, number,
-                                       list, done);
-    };
-  }
-  return enqueued(given, std::move(command), blocking != CL_FALSE);
+  return transfer({"clEnqueueReadBuffer", handle, count, waits, event}, &REAL(clEnqueueReadBuffer),
+                  from, blocking, offset, bytes, to);
 }
 
 cl_int clEnqueueWriteBuffer(cl_command_queue handle, cl_mem to, cl_bool blocking, size_t offset,
                             size_t bytes, const void* from, cl_uint count, const cl_event* waits,
                             cl_event* event) {
-  if (const cl_int error = planned_error("clEnqueueWriteBuffer")) return error;
-  const Ordered given = {"clEnqueueWriteBuffer", handle, count, waits, event};
-  Command command;
-  {
-    const Guard guard(lock());
-    auto* queue = living(handle, Kind::queue, given.call);
-    if (queue == nullptr) return CL_INVALID_COMMAND_QUEUE;
-    cl_int error = CL_SUCCESS;
-    Memory* memory = buffer_for(given.call, to, offset, bytes, error);
-    if (memory == nullptr) return error;
-    command.used.push_back(memory);
-    command.run = [=](cl_uint number, const cl_event* list, cl_event* done) {
-      return REAL(clEnqueueWriteBuffer)(static_cast<cl_command_queue>(queue->real),
-                                        real_memory(memory), CL_FALSE, offset, bytes, from, number,
-                                        list, done);
-    };
-  }
-  return enqueued(given, std::move(command), blocking != CL_FALSE);
+  return transfer({"clEnqueueWriteBuffer", handle, count, waits, event},
+                  &REAL(clEnqueueWriteBuffer), to, blocking, offset, bytes, from);
 }
 
 cl_int clEnqueueCopyBuffer(cl_command_queue handle, cl_mem from, cl_mem to, size_t from_offset,
