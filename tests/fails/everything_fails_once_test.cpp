@@ -19,15 +19,17 @@
 
 #include "models/host/pack/pack.hpp"
 #include "tests/bench/stub_cuda/stub_control.h"
+#include "tests/bytes_of.hpp"
 #include "tests/fails/failing_calls.hpp"
 #include "tests/fails/failing_drivers.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/os/children.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
-
 #include "tests/unit/package/made_kernels.hpp"
+
 using namespace idletune;
 using namespace std::chrono_literals;
+using idletune::test::bytes_of;
 
 namespace {
 
@@ -166,9 +168,6 @@ class Application {
   const std::unique_ptr<test::FailingDriver> driver;
 
  private:
-  static Bytes bytes_of(const std::vector<float>& values) {
-    return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(float)};
-  }
   Status make_buffers() {
     for (std::unique_ptr<Buffer>* buffer : {&out_, &in_}) {
       if (*buffer != nullptr) continue;

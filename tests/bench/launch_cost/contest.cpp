@@ -12,6 +12,7 @@
 #include "models/package/kernel_package.hpp"
 #include "tests/bench/launch_cost/tuning_beside.hpp"
 #include "tests/bench/required.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/paths.hpp"
 
 namespace idletune::bench {
@@ -64,10 +65,6 @@ cl_mem memory_object(const Buffer& buffer) {
 
 std::size_t elements(const Shape& shape, std::size_t rows, std::size_t columns) {
   return static_cast<std::size_t>(shape[rows]) * static_cast<std::size_t>(shape[columns]);
-}
-
-Bytes bytes_of(const std::vector<float>& values) {
-  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(float)};
 }
 
 // Small whole numbers: exact in any order of summation.
@@ -158,7 +155,7 @@ void Contest::make_buffers() {
   const std::vector<float> contents[3] = {input(a, 7), input(b, 5), std::vector<float>(c)};
   for (std::size_t i = 0; i < 3; ++i) {
     buffers_[i] = required(device_->allocate(contents[i].size() * sizeof(float)));
-    require(device_->write(*buffers_[i], 0, bytes_of(contents[i])));
+    require(device_->write(*buffers_[i], 0, test::bytes_of(contents[i])));
   }
   a_ = memory_object(*buffers_[0]);
   b_ = memory_object(*buffers_[1]);
@@ -209,7 +206,7 @@ void Contest::finish() { require_success(api_->Finish(queue_), "clFinish"); }
 
 void Contest::reset_output(std::size_t i) {
   const std::vector<float> old(elements(shapes_[i], 0, 1), kOldOutput);
-  require(device_->write(*buffers_[2], 0, bytes_of(old)));
+  require(device_->write(*buffers_[2], 0, test::bytes_of(old)));
 }
 
 std::vector<float> Contest::read_output(std::size_t i) {

@@ -11,11 +11,12 @@
 
 #include "models/package/captured_arguments.hpp"
 #include "platform/os/storage.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/package/made_kernels.hpp"
-
 #include "tests/unit/required.hpp"
+
 using namespace idletune;
 using idletune::test::agent_on;
 using idletune::test::board_that;
@@ -54,8 +55,7 @@ struct Application {
   void set(std::size_t at, std::int32_t value) {
     std::vector<std::int32_t> values(64, 0);
     values[at] = value;
-    const Bytes bytes(reinterpret_cast<const std::uint8_t*>(values.data()), 256);
-    REQUIRE(board->device.write(*columns, 0, bytes).ok());
+    REQUIRE(board->device.write(*columns, 0, test::bytes_of(values)).ok());
   }
   Status capture() { return kernel->capture(kShape, columns->argument(), y->argument()); }
   Configuration running() const { return kernel->explain(kShape)->running; }

@@ -12,6 +12,7 @@
 
 #include "models/host/pack/pack.hpp"
 #include "models/host/pack/xml.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/agent/watched_agent.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
@@ -36,11 +37,8 @@ TEST_CASE("a histogram is tuned on the values that the application lends") {
   auto in = device->allocate(values.size() * 4);
   auto out = device->allocate(counts.size() * 4);
   REQUIRE((in.ok() && out.ok()));
-  const auto bytes = [](const std::vector<std::int32_t>& of) {
-    return Bytes(reinterpret_cast<const std::uint8_t*>(of.data()), of.size() * 4);
-  };
-  REQUIRE(device->write(**in, 0, bytes(values)).ok());
-  REQUIRE(device->write(**out, 0, bytes(counts)).ok());
+  REQUIRE(device->write(**in, 0, test::bytes_of(values)).ok());
+  REQUIRE(device->write(**out, 0, test::bytes_of(counts)).ok());
   const Status lent = kernel.capture(shape, (*in)->argument(), (*out)->argument());
   REQUIRE_MESSAGE(lent.ok(), lent.to_string());
   const auto start = std::chrono::steady_clock::now();
@@ -57,10 +55,7 @@ TEST_CASE("a histogram is tuned on the values that the application lends") {
   // What runs counts right, and nothing of it was written by tuning.
   REQUIRE(kernel.launch(shape, (*in)->argument(), (*out)->argument()).ok());
   REQUIRE(kernel.launch(shape, (*in)->argument(), (*out)->argument()).ok());
-  CHECK(device
-            ->copy_out((*out)->argument(),
-                       MutableBytes(reinterpret_cast<std::uint8_t*>(counts.data()), 4000))
-            .ok());
+  CHECK(device->copy_out((*out)->argument(), test::writable_bytes_of(counts)).ok());
   CHECK(counts[999] == 100000);
   MESSAGE("runs: " << known->running_text << ", default " << known->default_ms << " ms, now "
                    << known->running_ms << " ms after " << known->evaluated << " configurations");

@@ -6,13 +6,10 @@
 #include <string_view>
 #include <vector>
 
-using namespace idletune;
+#include "tests/bytes_of.hpp"
 
-namespace {
-Bytes bytes_of(std::string_view text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-}  // namespace
+using namespace idletune;
+using idletune::test::bytes_of;
 
 TEST_CASE("crc32c gives the published values") {
   CHECK(crc32c(bytes_of("")) == 0);

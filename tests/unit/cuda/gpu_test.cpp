@@ -9,6 +9,7 @@
 
 #include <idletune/cuda.hpp>
 
+#include "tests/bytes_of.hpp"
 #include "tests/unit/cuda/asked_cuda.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/required.hpp"
@@ -16,6 +17,7 @@
 
 using namespace std::chrono_literals;
 using namespace idletune;
+using idletune::test::bytes_of;
 using idletune::test::TemporaryFolder;
 
 namespace {
@@ -31,10 +33,6 @@ extern "C" __global__ void scale(float* out, const float* in, float factor, int 
   if (i < n) out[i] = factor * in[i];
 }
 )";
-
-Bytes bytes_of(const std::vector<float>& values) {
-  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(float)};
-}
 
 Range whole_range() {
   Range range;
@@ -60,9 +58,7 @@ struct Work {
   }
   std::size_t wrong_results() const {
     std::vector<float> result(kElements);
-    const MutableBytes bytes(reinterpret_cast<std::uint8_t*>(result.data()),
-                             result.size() * sizeof(float));
-    REQUIRE(device.read(*out, 0, bytes).ok());
+    REQUIRE(device.read(*out, 0, test::writable_bytes_of(result)).ok());
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < result.size(); ++i) wrong += result[i] != 2 * values[i];
     return wrong;

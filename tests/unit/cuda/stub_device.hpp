@@ -12,6 +12,7 @@
 #include <idletune/cuda.hpp>
 
 #include "platform/cuda/driver.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/required.hpp"
@@ -57,11 +58,7 @@ struct ScaleProblem {
       auto made = required(device.allocate(values.size() * sizeof(float)));
       *buffer = std::move(made);
     }
-    REQUIRE(device
-                .write(*in, 0,
-                       {reinterpret_cast<const std::uint8_t*>(values.data()),
-                        values.size() * sizeof(float)})
-                .ok());
+    REQUIRE(device.write(*in, 0, bytes_of(values)).ok());
     arguments = {out->argument(), in->argument(), Argument(2.0f), Argument(count)};
   }
   float output(Device& device, std::size_t i) const {

@@ -16,10 +16,11 @@
 #include "agent/trial/limits.hpp"
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
-#include "tests/unit/required.hpp"
 #include "tests/unit/package/made_kernels.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace std::chrono_literals;
@@ -114,10 +115,7 @@ struct Application {
       *buffer = std::move(made);
     }
     const std::vector<float> ones(count, 1.0f);
-    REQUIRE(device
-                .write(*in, 0,
-                       {reinterpret_cast<const std::uint8_t*>(ones.data()), count * sizeof(float)})
-                .ok());
+    REQUIRE(device.write(*in, 0, test::bytes_of(ones)).ok());
   }
   Status launch(TunedKernel& kernel, std::int64_t n) {
     return kernel.launch({n}, {out->argument(), in->argument(), Argument(3.0f)});

@@ -17,6 +17,7 @@
 #include "models/host/pack/pack.hpp"
 #include "models/host/pack/xml.hpp"
 #include "platform/cuda/driver.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/emulated_cuda/emulated_driver.hpp"
 #include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
@@ -76,20 +77,13 @@ struct AdoptedContext {
   }
   std::unique_ptr<Buffer> upload(const std::vector<float>& values) {
     auto buffer = required(device->allocate(values.size() * sizeof(float)));
-    REQUIRE(device
-                ->write(*buffer, 0,
-                        {reinterpret_cast<const std::uint8_t*>(values.data()),
-                         values.size() * sizeof(float)})
-                .ok());
+    REQUIRE(device->write(*buffer, 0, idletune::test::bytes_of(values)).ok());
     return buffer;
   }
   std::vector<float> download(const Buffer& buffer, std::size_t size) {
     std::vector<float> values(size);
-    const Argument from = buffer.argument();
-    REQUIRE(
-        device
-            ->copy_out(from, {reinterpret_cast<std::uint8_t*>(values.data()), size * sizeof(float)})
-            .ok());
+    const MutableBytes bytes = idletune::test::writable_bytes_of(values);
+    REQUIRE(device->copy_out(buffer.argument(), bytes).ok());
     return values;
   }
 

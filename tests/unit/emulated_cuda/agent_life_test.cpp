@@ -9,6 +9,7 @@
 #include <idletune/in_process.hpp>
 
 #include "models/package/kernel_package.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/emulated_cuda/adopted_agent.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/required.hpp"
@@ -102,11 +103,7 @@ TEST_CASE("a graph that was captured while others are tuned is replayed, whateve
         [&] { work.launch_and_check(kernel); });
     for (const float factor : {2.0f, 4.0f}) {
       const std::vector<float> values(kElements, factor);
-      REQUIRE(application.device
-                  ->write(*work.in, 0,
-                          {reinterpret_cast<const std::uint8_t*>(values.data()),
-                           kElements * sizeof(float)})
-                  .ok());
+      REQUIRE(application.device->write(*work.in, 0, idletune::test::bytes_of(values)).ok());
       REQUIRE(replay(executable, application.stream) == cuda::kSuccess);
       CHECK(work.is(3 * factor));
     }

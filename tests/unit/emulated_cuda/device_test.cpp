@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/bytes_of.hpp"
 #include "tests/unit/emulated_cuda/emulated_driver.hpp"
 #include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
@@ -47,11 +48,7 @@ struct DeviceWork {
       *buffer = std::move(made);
     }
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
-    REQUIRE(device
-                .write(*in, 0,
-                       Bytes(reinterpret_cast<const std::uint8_t*>(values.data()),
-                             values.size() * sizeof(float)))
-                .ok());
+    REQUIRE(device.write(*in, 0, idletune::test::bytes_of(values)).ok());
     range.local = {128, 1, 1};
     range.global = {256, 1, 1};
     arguments = {out->argument(), in->argument(), 2.0f, 200};
@@ -61,11 +58,7 @@ struct DeviceWork {
   }
   std::vector<float> result() {
     std::vector<float> result(values.size());
-    REQUIRE(device
-                .read(*out, 0,
-                      MutableBytes(reinterpret_cast<std::uint8_t*>(result.data()),
-                                   result.size() * sizeof(float)))
-                .ok());
+    REQUIRE(device.read(*out, 0, idletune::test::writable_bytes_of(result)).ok());
     return result;
   }
 

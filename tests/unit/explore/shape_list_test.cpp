@@ -1,4 +1,5 @@
 #include "agent/host/explore/shape_list.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/required.hpp"
 
 #include <doctest/doctest.h>
@@ -7,12 +8,9 @@
 
 using namespace idletune;
 using namespace idletune::explore;
+using idletune::test::bytes_of;
 
 namespace {
-
-Bytes bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
 
 const ShapeColumns kProduct = {{"M", "N", "K"}, {}, {}};
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "models/host/history/import.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 
 using namespace idletune;
@@ -50,8 +51,7 @@ TEST_CASE("CLBlast's database of best parameters is no history and is refused wi
   const std::string csv =
       "kernel,precision,device_type,vendor,architecture,device,parameters\nCopy,Half,GPU,a,b,c,D="
       "1\n";
-  const auto imported = import_histories(
-      Bytes(reinterpret_cast<const std::uint8_t*>(csv.data()), csv.size()), "best.csv");
+  const auto imported = import_histories(test::bytes_of(csv), "best.csv");
   CHECK(imported.code() == StatusCode::unsupported);
   CHECK(imported.status().message().find("best.csv: best parameters without the measurements") ==
         0);

@@ -7,6 +7,7 @@
 
 #include "models/host/history/compression.hpp"
 #include "models/host/history/import.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 #include "tests/unit/required.hpp"
 
@@ -14,10 +15,6 @@ using namespace idletune;
 using namespace idletune::test;
 
 namespace {
-
-Bytes bytes_of(const std::string& text) {
-  return Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-}
 
 std::string repeated(const std::string& text, std::size_t times) {
   std::string result;

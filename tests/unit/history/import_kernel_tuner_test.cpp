@@ -5,10 +5,12 @@
 #include <doctest/doctest.h>
 
 #include "models/host/history/import.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 #include "tests/unit/required.hpp"
 
 using namespace idletune;
+using idletune::test::bytes_of;
 using idletune::test::extra;
 using idletune::test::read_bytes;
 using idletune::test::recorded_caches;
@@ -200,8 +202,7 @@ TEST_CASE("broken caches are refused with file and place") {
 
 TEST_CASE("files of no known format are unsupported") {
   const std::string text = "hello";
-  const auto imported = import_histories(
-      Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), "a.txt");
+  const auto imported = import_histories(bytes_of(text), "a.txt");
   CHECK(imported.code() == StatusCode::unsupported);
 }
 
@@ -219,8 +220,7 @@ TEST_CASE("a cache with sorted keys, whose measurements come before its paramete
       "\"d\", "
       "\"kernel_name\": \"k\", \"restrictions\": [\"wg > 8\"], \"tune_params_keys\": [\"wg\", "
       "\"mode\"]}";
-  const auto imported = required(import_histories(
-      Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), "x.json"));
+  const auto imported = required(import_histories(bytes_of(text), "x.json"));
   const History& h = imported.front();
   REQUIRE(h.rows() == 2);
   CHECK(h.parameters[0].integer(1) == 32);

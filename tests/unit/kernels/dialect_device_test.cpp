@@ -73,11 +73,11 @@ TEST_CASE("vectors of every width and atomic additions work in the portable dial
     std::vector<float> values(kItems * 16 + 1);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 97) / 8;
     const auto x = upload(*device, values);
-    const auto y = upload(*device, {0.5f});
+    const auto y = upload<float>(*device, {0.5f});
     const auto out = upload(*device, std::vector<float>(values.size(), -1.0f));
     const auto roots = upload(*device, std::vector<float>(kItems, -1.0f));
-    const auto sum = upload(*device, {3.0f});
-    const auto count = upload(*device, {0.0f});
+    const auto sum = upload<float>(*device, {3.0f});
+    const auto count = upload<float>(*device, {0.0f});
     const std::array<Argument, 6> arguments{x->argument(),     y->argument(),   out->argument(),
                                             roots->argument(), sum->argument(), count->argument()};
     Range range;

@@ -24,25 +24,6 @@ std::shared_ptr<const KernelPackage> opened(const std::string& name) {
   return open_package(IDLETUNE_TEST_DATA_FOLDER "/packages/" + name + ".xml");
 }
 
-template <class T>
-std::unique_ptr<Buffer> put(Device& device, const std::vector<T>& values) {
-  auto buffer = required(device.allocate(values.size() * sizeof(T)));
-  const Bytes bytes(reinterpret_cast<const std::uint8_t*>(values.data()),
-                    values.size() * sizeof(T));
-  REQUIRE(device.write(*buffer, 0, bytes).ok());
-  return buffer;
-}
-
-template <class T>
-std::vector<T> get(Device& device, const Buffer& buffer, std::size_t count) {
-  std::vector<T> values(count);
-  REQUIRE(device
-              .read(buffer, 0,
-                    MutableBytes(reinterpret_cast<std::uint8_t*>(values.data()), count * sizeof(T)))
-              .ok());
-  return values;
-}
-
 // Every value of every parameter; eighths are summed exactly in either precision.
 template <class T>
 void check_moments(Device& device, const std::string& name, T unit) {
@@ -60,13 +41,13 @@ void check_moments(Device& device, const std::string& name, T unit) {
     CAPTURE(to_text(package->space(), configuration));
     const auto program =
         compile(device, *package, package->entry(), package->compile_options(configuration));
-    const auto input = put(device, x);
-    const auto sums = put(device, std::vector<T>(4, T{-1}));
+    const auto input = upload(device, x);
+    const auto sums = upload(device, std::vector<T>(4, T{-1}));
     const std::int32_t n = 37;
     const Argument arguments[] = {Argument(n), input->argument(), sums->argument()};
     const auto plan = required(package->plan(shape, configuration));
     run(device, *program, plan.first().range, arguments);
-    CHECK(get<T>(device, *sums, 4) == expected);
+    CHECK(download<T>(device, *sums, 4) == expected);
   }
 }
 
@@ -86,12 +67,12 @@ void check_halves(Device& device) {
     CAPTURE(width);
     const auto program =
         compile(device, *package, package->entry(), package->compile_options({width}));
-    const auto input = put(device, x);
-    const auto both = put(device, y);
+    const auto input = upload(device, x);
+    const auto both = upload(device, y);
     const std::int32_t n = kCount;
     const Argument arguments[] = {Argument(n), input->argument(), both->argument()};
     run(device, *program, package->plan({kCount}, {width})->first().range, arguments);
-    CHECK(get<std::uint16_t>(device, *both, kCount) == expected);
+    CHECK(download<std::uint16_t>(device, *both, kCount) == expected);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "agent/trial/step_programs.hpp"
 #include "agent/trial/tuning_data.hpp"
 #include "models/core/random.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_path.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
@@ -168,8 +169,7 @@ class CheckedCall {
     std::vector<float>& values = inputs_.buffers[name];
     values.resize(elements_of(i, shape, configuration));
     trial::fill_elements(spec, static_cast<std::uint32_t>(i), 1, 0,
-                         MutableBytes(reinterpret_cast<std::uint8_t*>(values.data()),
-                                      values.size() * sizeof(float)));
+                         test::writable_bytes_of(values));
   }
 
   void add_buffer(std::size_t i, const ArgumentSpec& spec, std::size_t elements) {

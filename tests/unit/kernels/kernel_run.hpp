@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "models/host/pack/pack.hpp"
 #include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/cuda/asked_cuda.hpp"
 #include "tests/unit/required.hpp"
 
@@ -66,19 +66,19 @@ inline std::unique_ptr<Buffer> allocate(Device& device, std::size_t size) {
   return required(device.allocate(size * sizeof(float)));
 }
 
-inline std::unique_ptr<Buffer> upload(Device& device, const std::vector<float>& values) {
-  auto buffer = allocate(device, values.size());
-  const Bytes bytes(reinterpret_cast<const std::uint8_t*>(values.data()),
-                    values.size() * sizeof(float));
+template <class T>
+std::unique_ptr<Buffer> upload(Device& device, const std::vector<T>& values) {
+  const Bytes bytes = test::bytes_of(values);
+  auto buffer = required(device.allocate(bytes.size()));
   REQUIRE(device.write(*buffer, 0, bytes).ok());
   return buffer;
 }
 
 // The first `size` elements.
-inline std::vector<float> download(Device& device, const Buffer& buffer, std::size_t size) {
-  std::vector<float> values(size);
-  const MutableBytes bytes(reinterpret_cast<std::uint8_t*>(values.data()), size * sizeof(float));
-  REQUIRE(device.read(buffer, 0, bytes).ok());
+template <class T = float>
+std::vector<T> download(Device& device, const Buffer& buffer, std::size_t size) {
+  std::vector<T> values(size);
+  REQUIRE(device.read(buffer, 0, test::writable_bytes_of(values)).ok());
   return values;
 }
 
@@ -117,11 +117,8 @@ std::string judged(const ArgumentSpec& spec, const Tolerance& tolerance,
   REQUIRE(output.size() == expected.size());
   keep_output(spec.name, output);
   const std::vector<T> reference(expected.begin(), expected.end());
-  const auto bytes = [](const std::vector<T>& of) {
-    return Bytes(reinterpret_cast<const std::uint8_t*>(of.data()), of.size() * sizeof(T));
-  };
   trial::OutputCheck check(spec, tolerance, nullptr);
-  check.add(bytes(output), bytes(reference));
+  check.add(test::bytes_of(output), test::bytes_of(reference));
   return check.message();
 }
 

@@ -18,6 +18,7 @@
 #include "agent/trial/tuning_data.hpp"
 #include "kernels/krylov/formats.hpp"
 #include "models/core/random.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
@@ -107,7 +108,7 @@ class KrylovCall {
 
   template <class T>
   void give(const std::string& name, const std::vector<T>& values) {
-    Bytes bytes(reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(T));
+    const Bytes bytes = test::bytes_of(values);
     buffers_[name] = allocate(bytes.size());
     if (!bytes.empty()) REQUIRE(subject_.device.write(*buffers_[name], 0, bytes).ok());
   }

@@ -122,18 +122,15 @@ std::unique_ptr<Buffer> upload_as(Device& device, ScalarType type,
   if (type == ScalarType::f32) return upload(device, values);
   std::vector<std::uint16_t> halves;
   for (const float value : values) halves.push_back(to_half(value));
-  auto buffer = required(device.allocate(halves.size() * 2));
-  const Bytes bytes(reinterpret_cast<const std::uint8_t*>(halves.data()), halves.size() * 2);
-  REQUIRE(device.write(*buffer, 0, bytes).ok());
-  return buffer;
+  return upload(device, halves);
 }
 std::vector<float> download_as(Device& device, ScalarType type, const Buffer& buffer,
                                std::size_t size) {
   if (type == ScalarType::f32) return download(device, buffer, size);
-  std::vector<std::uint16_t> halves(size);
-  REQUIRE(device.read(buffer, 0, {reinterpret_cast<std::uint8_t*>(halves.data()), size * 2}).ok());
   std::vector<float> values;
-  for (const std::uint16_t half : halves) values.push_back(from_half(half));
+  for (const std::uint16_t half : download<std::uint16_t>(device, buffer, size)) {
+    values.push_back(from_half(half));
+  }
   return values;
 }
 
@@ -236,12 +233,7 @@ std::size_t run_placed(Device& device, const KernelPackage& package,
   const auto a = upload_as(device, placed.type, placed.a_values);
   const auto b = upload_as(device, placed.type, placed.b_values);
   const auto c = upload_as(device, placed.type, placed.c_values);
-  const auto table = required(device.allocate(placed.table.size() * sizeof(std::int64_t)));
-  REQUIRE(device
-              .write(*table, 0,
-                     Bytes(reinterpret_cast<const std::uint8_t*>(placed.table.data()),
-                           placed.table.size() * sizeof(std::int64_t)))
-              .ok());
+  const auto table = upload(device, placed.table);
   const auto i32 = [](std::int64_t value) { return Argument(static_cast<std::int32_t>(value)); };
   const auto i64 = [](std::size_t value) { return Argument(static_cast<std::int64_t>(value)); };
   const Shape& s = placed.shape;

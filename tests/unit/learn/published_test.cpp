@@ -9,6 +9,7 @@
 #include "models/host/learn/learn.hpp"
 #include "models/predict/model.hpp"
 #include "platform/os/storage.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
@@ -32,8 +33,7 @@ constexpr const char* kTable =
 
 Result<PublishedConfigurations> import_text(const std::string& text,
                                             const PublishedOptions& options = {}) {
-  return import_published(Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()),
-                          "table.csv", options);
+  return import_published(test::bytes_of(text), "table.csv", options);
 }
 
 std::vector<std::uint8_t> gzip_text(const std::string& text) {

@@ -7,17 +7,15 @@
 
 #include "models/host/history/comma_table.hpp"
 #include "models/host/offload/layer_features.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 #include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::offload;
+using idletune::test::bytes_of;
 
 namespace {
-
-Bytes bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
 
 const std::string kMapping =
     "benchmark,dataset,comp,rational,mem,localmem,coalesced,atomic,transfer,wgsize,oracle,"

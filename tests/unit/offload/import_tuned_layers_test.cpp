@@ -5,16 +5,14 @@
 
 #include "models/host/offload/import_samples.hpp"
 #include "models/host/offload/layer_features.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::offload;
+using idletune::test::bytes_of;
 
 namespace {
-
-Bytes table_bytes(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
 
 // One line of a log. `result`: "[seconds, ...], error".
 std::string line(const std::string& target, const std::string& task, const std::string& arguments,
@@ -33,7 +31,7 @@ const std::string kDepthwise =
     R"([1, 1], [0, 0], [1, 1], "float32"])";
 
 Result<SampleSet> read(const std::string& gpu, const std::string& cpu) {
-  return import_tuned_layers(table_bytes(gpu), "gpu.log", table_bytes(cpu), "cpu.log");
+  return import_tuned_layers(bytes_of(gpu), "gpu.log", bytes_of(cpu), "cpu.log");
 }
 
 double tuned_feature(const SampleSet& set, std::size_t sample, const char* name) {

@@ -6,17 +6,15 @@
 #include <string>
 
 #include "agent/host/lab/selection/quality_forest.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 #include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::offload;
+using idletune::test::bytes_of;
 
 namespace {
-
-Bytes layer_bytes(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
 
 const std::string kLayerShapes =
     "network,layer,type,in_channels,in_height,in_width,out_channels,out_height,out_width,kernel,"
@@ -70,7 +68,7 @@ double best_single(const selection::Problems& problems) {
 
 TEST_CASE("layers become matrix products, and libraries methods with the median of their times") {
   const auto problems =
-      required(layer_methods(layer_bytes(times()), "t", layer_bytes(kLayerShapes), "s"));
+      required(layer_methods(bytes_of(times()), "t", bytes_of(kLayerShapes), "s"));
   CHECK(problems.device == "board");
   CHECK(problems.members == std::vector<std::string>{"clblast", "viennacl"});
   REQUIRE(problems.count() == 6);
@@ -83,11 +81,10 @@ TEST_CASE("layers become matrix products, and libraries methods with the median 
 }
 
 TEST_CASE("tables without the columns or without five usable cases are refused by name") {
-  CHECK(layer_methods(layer_bytes("device\n"), "t", layer_bytes(kLayerShapes), "s")
-            .status()
-            .message() == "t: no column network, variant, batch, layer, direction, time_ms");
+  CHECK(layer_methods(bytes_of("device\n"), "t", bytes_of(kLayerShapes), "s").status().message() ==
+        "t: no column network, variant, batch, layer, direction, time_ms");
   const std::string none = "device,network,variant,batch,layer,direction,time_ms\n";
-  CHECK(layer_methods(layer_bytes(none), "t", layer_bytes(kLayerShapes), "s").status().message() ==
+  CHECK(layer_methods(bytes_of(none), "t", bytes_of(kLayerShapes), "s").status().message() ==
         "t: 0 layers and batches have times and shapes, expected at least 5");
 }
 

@@ -9,6 +9,7 @@
 
 #include "models/host/history/compression.hpp"
 #include "models/host/offload/import_samples.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/required.hpp"
 
@@ -94,14 +95,12 @@ TEST_CASE("times of layers get the features of profiles, and layers without one 
       "network,layer,type,in_channels,in_height,in_width,out_channels,out_height,out_width,kernel,"
       "stride,group,extra,numbering\n"
       "n,relu,ReLU,3,10,10,3,10,10,,,,,caffe\nn,norm,LRN,3,10,10,3,10,10,,,,local_size=5,caffe\n";
-  const auto bytes = [](const std::string& text) {
-    return Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-  };
   Profile profile;
   profile.regions = {region("rectify ReLU 3x100 3x100 k0 s0 g1 b1", 1000, 600, 20),
                      region("rectify ReLU 3x100 3x100 k0 s0 g1 b2", 1900, 1100, 30)};
   const LayerProfiles layers = required(LayerProfiles::from(profile));
-  const auto set = required(import_layers(bytes(times), "t.csv", bytes(shapes), "s.csv", &layers));
+  const auto set = required(
+      import_layers(test::bytes_of(times), "t.csv", test::bytes_of(shapes), "s.csv", &layers));
   CHECK(set.features == profiled_features());
   REQUIRE(set.samples.size() == 1);
   CHECK(feature(set.samples[0], "ninst") == doctest::Approx(4600));
@@ -114,8 +113,7 @@ TEST_CASE("the recorded profile has the layers that a network needs, and they gr
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::string unpacked;
   const auto text =
-      required(gunzip({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
-                      16U << 20U, "layers_profile.json.gz", unpacked));
+      required(gunzip(test::bytes_of(bytes), 16U << 20U, "layers_profile.json.gz", unpacked));
   const Profile profile = required(parse_profile(text.text, "layers_profile.json.gz"));
   const LayerProfiles layers = required(LayerProfiles::from(profile));
   CHECK(layers.size() == 191);

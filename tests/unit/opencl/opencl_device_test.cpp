@@ -14,6 +14,7 @@
 #include <idletune/opencl.hpp>
 
 #include "platform/opencl/loader.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/required.hpp"
 
@@ -31,13 +32,6 @@ __kernel void saxpy(__global float* y, __global const float* x, float a, int n) 
 
 constexpr std::size_t kCount = 1000;
 constexpr std::size_t kBytes = kCount * sizeof(float);
-
-Bytes bytes_of(const std::vector<float>& v) {
-  return {reinterpret_cast<const std::uint8_t*>(v.data()), v.size() * sizeof(float)};
-}
-MutableBytes bytes_of(std::vector<float>& v) {
-  return {reinterpret_cast<std::uint8_t*>(v.data()), v.size() * sizeof(float)};
-}
 
 Range saxpy_range() {
   Range range;
@@ -62,7 +56,7 @@ struct Vectors {
   }
   void check(Device& device, float expected_factor) const {
     std::vector<float> result(kCount);
-    REQUIRE(device.read(*y, 0, bytes_of(result)).ok());
+    REQUIRE(device.read(*y, 0, writable_bytes_of(result)).ok());
     for (std::size_t i = 0; i < kCount; ++i) {
       REQUIRE(result[i] == 1.0f + expected_factor * static_cast<float>(i));
     }
@@ -138,9 +132,10 @@ TEST_CASE("copies outside a buffer are refused and change nothing") {
   CHECK(device->write(*buffer, 0, bytes_of(four)).ok());
   CHECK(device->write(*buffer, 4, bytes_of(four)).code() == StatusCode::invalid_argument);
   CHECK(device->read(*buffer, 17, MutableBytes()).code() == StatusCode::invalid_argument);
-  CHECK(device->read(*buffer, SIZE_MAX, bytes_of(four)).code() == StatusCode::invalid_argument);
+  CHECK(device->read(*buffer, SIZE_MAX, writable_bytes_of(four)).code() ==
+        StatusCode::invalid_argument);
   std::vector<float> last(1);
-  CHECK(device->read(*buffer, 12, bytes_of(last)).ok());
+  CHECK(device->read(*buffer, 12, writable_bytes_of(last)).ok());
   CHECK(last[0] == 4.0f);
 }
 
@@ -399,7 +394,7 @@ TEST_CASE("windows into a buffer are buffers to kernels") {
     const Argument arguments[] = {window->argument(), (*x)->argument(), 2.0f, std::int32_t{kCount}};
     REQUIRE(device->run(*program, saxpy_range(), arguments, 60s).ok());
   }
-  REQUIRE(device->read(**parent, 0, bytes_of(all)).ok());
+  REQUIRE(device->read(**parent, 0, writable_bytes_of(all)).ok());
   const std::size_t first = guard / sizeof(float);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool inside = i >= first && i < first + kCount;

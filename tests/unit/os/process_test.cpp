@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "platform/os/process.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
 
@@ -22,12 +23,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
+using test::bytes_of;
 
 constexpr seconds kLong{60};  // a limit that only a failure reaches
-
-Bytes bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
 
 std::string receive_text(Channel& channel, std::size_t size) {
   std::string text(size, '\0');

@@ -7,6 +7,7 @@
 
 #include "models/package/captured_arguments.hpp"
 #include "platform/os/storage.hpp"
+#include "tests/bytes_of.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/trial/trial_bench.hpp"
 
@@ -120,9 +121,7 @@ TEST_CASE("what cannot be used of a capture fails the preparation, not the confi
   CHECK(outcome.stage == TrialStage::prepare);
   CHECK(outcome.message == "captured arguments '" + bench.path + "' are of another problem");
   const std::string text = "ITC1";
-  REQUIRE(write_file_atomically(
-              bench.path, Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()))
-              .ok());
+  REQUIRE(write_file_atomically(bench.path, test::bytes_of(text)).ok());
   CHECK(bench.run(TrialStage::check).stage == TrialStage::prepare);
   // And the next one without a capture is right.
   CHECK(bench.check(kNoFault).status == TrialStatus::correct);

@@ -7,16 +7,13 @@
 #include <vector>
 
 #include "agent/trial/tuning_data.hpp"
+#include "tests/bytes_of.hpp"
 
 using namespace idletune;
 using namespace idletune::trial;
+using idletune::test::bytes_of;
 
 namespace {
-
-template <class T>
-Bytes bytes_of(const std::vector<T>& values) {
-  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(T)};
-}
 
 template <class T>
 OutputCheck compared(ScalarType type, const Tolerance& tolerance, const std::vector<T>& output,

@@ -77,8 +77,6 @@ inline KernelDescription steps_description() {
   return description;
 }
 
-inline std::shared_ptr<const KernelPackage> steps_package() {
-  return required(KernelPackage::open(required(pack(steps_description())), "steps"));
 struct FaultFinding {
   std::int64_t fault;
   TrialStatus status;
@@ -96,10 +94,10 @@ void expect_found(Bench& bench, std::initializer_list<FaultFinding> findings) {
     const TrialOutcome next = bench.check(0);
     CHECK_MESSAGE(next.status == TrialStatus::correct, next.message);
   }
-inline std::shared_ptr<const KernelPackage> steps_package() {
-  return required(KernelPackage::open(required(pack(steps_description())), "steps"));
 }
 
+inline std::shared_ptr<const KernelPackage> steps_package() {
+  return required(KernelPackage::open(required(pack(steps_description())), "steps"));
 }
 
 inline Status all_at_once(const Launch& launch) {
