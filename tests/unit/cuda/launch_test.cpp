@@ -19,11 +19,9 @@ using namespace std::chrono_literals;
 using namespace idletune;
 using namespace idletune::test;
 
-TEST_CASE("a CUDA launch is one call with grid, block and exactly its arguments") {
-  CudaStub stub;
-  auto device = open_stub(stub);
+TEST_CASE_FIXTURE(OpenedCudaStub,
+                  "a CUDA launch is one call with grid, block and exactly its arguments") {
   auto program = compile_on(*device, "", 2);
-  ScaleProblem problem(*device);
   Range range;
   range.global = {64, 32, 6};
   range.local = {8, 4, 3};
@@ -51,11 +49,10 @@ TEST_CASE("a CUDA launch is one call with grid, block and exactly its arguments"
   CHECK(problem.output(*device, 3) == 6.0f);
 }
 
-TEST_CASE("sizes that do not divide, lanes and arguments that do not fit are refused unlaunched") {
-  CudaStub stub;
-  auto device = open_stub(stub);
+TEST_CASE_FIXTURE(
+    OpenedCudaStub,
+    "sizes that do not divide, lanes and arguments that do not fit are refused unlaunched") {
   auto program = compile_on(*device);
-  ScaleProblem problem(*device);
   auto enqueue = [&](const Range& range) {
     return program->enqueue(0, range, problem.arguments, {}, nullptr);
   };
@@ -99,12 +96,9 @@ TEST_CASE("where the driver cannot tell the parameters, missing arguments are ze
         StatusCode::invalid_argument);
 }
 
-TEST_CASE("a CUDA launch goes to the stream it names, with its events") {
-  CudaStub stub;
-  auto device = open_stub(stub);
+TEST_CASE_FIXTURE(OpenedCudaStub, "a CUDA launch goes to the stream it names, with its events") {
   auto driver = driver_of(stub);
   auto program = compile_on(*device);
-  ScaleProblem problem(*device);
   const auto context = static_cast<cuda::ContextHandle>(cuda::handles(*device).context);
   REQUIRE(driver->CtxPushCurrent(context) == cuda::kSuccess);
   cuda::StreamHandle stream = nullptr;
@@ -148,11 +142,9 @@ TEST_CASE("a CUDA launch goes to the stream it names, with its events") {
   driver->CtxPopCurrent(const_cast<cuda::ContextHandle*>(&context));
 }
 
-TEST_CASE("a ticket waits for its launch, is read once, and its events are used again") {
-  CudaStub stub;
-  auto device = open_stub(stub);
+TEST_CASE_FIXTURE(OpenedCudaStub,
+                  "a ticket waits for its launch, is read once, and its events are used again") {
   auto program = compile_on(*device, "-DRUN_US=7");
-  ScaleProblem problem(*device);
   auto launched = [&] {
     void* ticket = nullptr;
     REQUIRE(program->enqueue(0, groups_of(8, 4), problem.arguments, {}, &ticket).ok());
@@ -181,11 +173,9 @@ TEST_CASE("a ticket waits for its launch, is read once, and its events are used 
   CHECK(device->elapsed(ticket).code() == StatusCode::device_error);
 }
 
-TEST_CASE("a launch that cannot be timed is launched all the same, without a ticket") {
-  CudaStub stub;
-  auto device = open_stub(stub);
+TEST_CASE_FIXTURE(OpenedCudaStub,
+                  "a launch that cannot be timed is launched all the same, without a ticket") {
   auto program = compile_on(*device);
-  ScaleProblem problem(*device);
   auto ticket_of_launch = [&] {
     int something = 0;
     void* ticket = &something;
@@ -215,11 +205,9 @@ TEST_CASE("a launch that cannot be timed is launched all the same, without a tic
   CHECK(ticket_of_launch() != nullptr);
 }
 
-TEST_CASE("threads launch one kernel at the same time while another reads the times") {
-  CudaStub stub;
-  auto device = open_stub(stub);
+TEST_CASE_FIXTURE(OpenedCudaStub,
+                  "threads launch one kernel at the same time while another reads the times") {
   auto program = compile_on(*device, "-DRUN_US=1", 4);
-  ScaleProblem problem(*device);
   constexpr int kThreads = 3;
   constexpr int kLaunches = 400;
   std::atomic<int> refused{0}, untimed{0};
@@ -292,11 +280,9 @@ TEST_CASE("CUDA streams are ordered by an event, one stream needs none") {
   CHECK(stub.calls("cuEventDestroy") == stub.calls("cuEventCreate"));
 }
 
-TEST_CASE("another kernel function of a CUDA module is found without loading again") {
-  CudaStub stub;
-  auto device = open_stub(stub);
+TEST_CASE_FIXTURE(OpenedCudaStub,
+                  "another kernel function of a CUDA module is found without loading again") {
   auto program = compile_on(*device, "", 3);
-  ScaleProblem problem(*device);
   stub.reset();
   auto same = required(program->another("scale"));
   CHECK(same->lanes() == 3);
@@ -309,12 +295,10 @@ TEST_CASE("another kernel function of a CUDA module is found without loading aga
   CHECK(stub.calls("cuModuleUnload") == 1);
 }
 
-TEST_CASE("what was launched into a graph stays loaded as long as the device") {
-  CudaStub stub;
-  auto device = open_stub(stub);
+TEST_CASE_FIXTURE(OpenedCudaStub,
+                  "what was launched into a graph stays loaded as long as the device") {
   auto captured = compile_on(*device, "-DRUN_US=1");
   auto plain = compile_on(*device, "-DRUN_US=2");
-  ScaleProblem problem(*device);
   CHECK_FALSE(device->capturing(nullptr));
   stub.set(CUDA_STUB_CAPTURING, 1);
   CHECK(device->capturing(nullptr));
@@ -332,13 +316,11 @@ TEST_CASE("what was launched into a graph stays loaded as long as the device") {
   CHECK(stub.new_objects() == 0);
 }
 
-TEST_CASE(
+TEST_CASE_FIXTURE(
+    OpenedCudaStub,
     "more groups than the device counts along an axis are refused before the driver sees them") {
-  CudaStub stub;
-  auto device = open_stub(stub);
   CHECK(device->info().max_groups[1] == 65535);
   auto program = compile_on(*device);
-  ScaleProblem problem(*device);
   Range range = groups_of(4, 4);
   range.dimensions = 2;
   range.global[1] = 65535;

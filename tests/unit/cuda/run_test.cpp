@@ -12,11 +12,9 @@ using namespace std::chrono_literals;
 using namespace idletune;
 using namespace idletune::test;
 
-TEST_CASE("a run gives the time between its events and computes what it should") {
-  CudaStub stub;
-  auto device = open_stub(stub);
+TEST_CASE_FIXTURE(OpenedCudaStub,
+                  "a run gives the time between its events and computes what it should") {
   auto program = compile_on(*device, "-DRUN_US=123");
-  ScaleProblem problem(*device);
   stub.set(CUDA_STUB_EVENT_POLLS, 5);
   auto times = device->run(*program, groups_of(8, 4), problem.arguments, 10s);
   REQUIRE_MESSAGE(times.ok(), times.status().to_string());
@@ -27,11 +25,9 @@ TEST_CASE("a run gives the time between its events and computes what it should")
     CHECK(problem.output(*device, i) == 2.0f * static_cast<float>(i));
 }
 
-TEST_CASE("no time, a backward time and failing calls of a CUDA run are device errors") {
-  CudaStub stub;
-  auto device = open_stub(stub);
+TEST_CASE_FIXTURE(OpenedCudaStub,
+                  "no time, a backward time and failing calls of a CUDA run are device errors") {
   auto program = compile_on(*device);
-  ScaleProblem problem(*device);
   auto run = [&] { return device->run(*program, groups_of(8, 4), problem.arguments, 10s); };
   for (long run_ns : {0L, -5000L}) {
     stub.set(CUDA_STUB_RUN_NS, run_ns);
@@ -56,13 +52,11 @@ TEST_CASE("no time, a backward time and failing calls of a CUDA run are device e
   CHECK(run().ok());
 }
 
-TEST_CASE(
+TEST_CASE_FIXTURE(
+    OpenedCudaStub,
     "after an error that ends the context every call says so, and nothing reaches the driver") {
-  CudaStub stub;
-  auto device = open_stub(stub);
   auto good = compile_on(*device);
   auto bad = compile_on(*device, "-DBEHAVIOUR=1");
-  ScaleProblem problem(*device);
   void* ticket = nullptr;
   REQUIRE(good->enqueue(0, groups_of(8, 4), problem.arguments, {}, &ticket).ok());
   auto times = device->run(*bad, groups_of(8, 4), problem.arguments, 10s);
@@ -92,11 +86,9 @@ TEST_CASE(
   device.reset();
 }
 
-TEST_CASE("an error of the application's own launches ends tuning on its device as well") {
-  CudaStub stub;
-  auto device = open_stub(stub);
+TEST_CASE_FIXTURE(OpenedCudaStub,
+                  "an error of the application's own launches ends tuning on its device as well") {
   auto program = compile_on(*device);
-  ScaleProblem problem(*device);
   void* ticket = nullptr;
   REQUIRE(program->enqueue(0, groups_of(8, 4), problem.arguments, {}, &ticket).ok());
   CHECK(device->usable().ok());
@@ -105,12 +97,11 @@ TEST_CASE("an error of the application's own launches ends tuning on its device 
   CHECK(device->usable().message().find("CUDA_ERROR_LAUNCH_FAILED (719)") != std::string::npos);
 }
 
-TEST_CASE("after a CUDA timeout tuning is refused, launches go on and nothing is released") {
-  CudaStub stub;
-  auto device = open_stub(stub);
+TEST_CASE_FIXTURE(
+    OpenedCudaStub,
+    "after a CUDA timeout tuning is refused, launches go on and nothing is released") {
   auto program = compile_on(*device);
   auto endless = compile_on(*device, "-DBEHAVIOUR=3");
-  ScaleProblem problem(*device);
   const auto start = std::chrono::steady_clock::now();
   auto times = device->run(*endless, groups_of(8, 4), problem.arguments, 20ms);
   REQUIRE(times.code() == StatusCode::timeout);

@@ -72,6 +72,13 @@ struct ScaleProblem {
   std::vector<Argument> arguments;
 };
 
+// What most tests of launches begin with.
+struct OpenedCudaStub {
+  CudaStub stub;
+  std::unique_ptr<Device> device = open_stub(stub);
+  ScaleProblem problem{*device};
+};
+
 inline std::shared_ptr<const cuda::Driver> driver_of(const CudaStub& stub) {
   return required(cuda::load_driver(stub.path));
 }

@@ -245,12 +245,9 @@ TEST_CASE("local memory is a size without an address") {
   CHECK(launch.argument_size[1] == 1);
 }
 
-TEST_CASE("queues are ordered by a marker on one and a barrier on the other") {
-  OpenedStub opened;
-  Stub& stub = opened.stub;
-  Device& device = *opened.device;
+TEST_CASE_FIXTURE(OpenedStub, "queues are ordered by a marker on one and a barrier on the other") {
   const auto api = required(opencl::load(stub.path));
-  const opencl::Handles handles = opencl::handles(device);
+  const opencl::Handles handles = opencl::handles(*device);
   const auto make_queue = [&](cl_command_queue_properties properties) {
     return api->CreateCommandQueue(static_cast<cl_context>(handles.context),
                                    static_cast<cl_device_id>(handles.device), properties, nullptr);
@@ -258,14 +255,14 @@ TEST_CASE("queues are ordered by a marker on one and a barrier on the other") {
   cl_command_queue other = make_queue(0);
   cl_command_queue unordered = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   stub.reset();
-  CHECK(device.order(nullptr, handles.queue).ok());
-  CHECK(device.order(other, other).ok());
+  CHECK(device->order(nullptr, handles.queue).ok());
+  CHECK(device->order(other, other).ok());
   CHECK(stub.calls("clEnqueueBarrierWithWaitList") == 0);  // one queue, in order
-  CHECK(device.order(unordered, unordered).ok());
+  CHECK(device->order(unordered, unordered).ok());
   CHECK(stub.calls("clEnqueueBarrierWithWaitList") == 1);
   CHECK(stub.calls("clEnqueueMarkerWithWaitList") == 0);
   const long live = stub.live_objects();
-  CHECK(device.order(nullptr, other).ok());
+  CHECK(device->order(nullptr, other).ok());
   CHECK(stub.calls("clEnqueueMarkerWithWaitList") == 1);
   CHECK(stub.calls("clFlush") == 1);
   CHECK(stub.calls("clEnqueueBarrierWithWaitList") == 2);
@@ -275,38 +272,36 @@ TEST_CASE("queues are ordered by a marker on one and a barrier on the other") {
   CHECK(barrier.wait_count == 1);
   CHECK(stub.live_objects() == live);
   stub.fail("clEnqueueBarrierWithWaitList", CL_OUT_OF_RESOURCES, 0);
-  CHECK(device.order(nullptr, other).code() == StatusCode::device_error);
+  CHECK(device->order(nullptr, other).code() == StatusCode::device_error);
   CHECK(stub.live_objects() == live);
   api->ReleaseCommandQueue(other);
   api->ReleaseCommandQueue(unordered);
 }
 
-TEST_CASE("a queue that its owner releases is kept for as long as it is marked") {
-  OpenedStub opened;
-  Stub& stub = opened.stub;
-  Device& device = *opened.device;
+TEST_CASE_FIXTURE(OpenedStub,
+                  "a queue that its owner releases is kept for as long as it is marked") {
   const auto api = required(opencl::load(stub.path));
-  const opencl::Handles handles = opencl::handles(device);
+  const opencl::Handles handles = opencl::handles(*device);
   const auto make_queue = [&] {
     return api->CreateCommandQueue(static_cast<cl_context>(handles.context),
                                    static_cast<cl_device_id>(handles.device), 0, nullptr);
   };
-  CHECK(*device.mark(nullptr, nullptr) == nullptr);
-  CHECK(*device.mark(handles.queue, nullptr) == nullptr);
+  CHECK(*device->mark(nullptr, nullptr) == nullptr);
+  CHECK(*device->mark(handles.queue, nullptr) == nullptr);
   const long before = stub.live_objects();
   cl_command_queue first = make_queue();
-  auto mark = device.mark(first, nullptr);
+  auto mark = device->mark(first, nullptr);
   REQUIRE(mark.ok());
-  CHECK(*device.mark(first, *mark) == *mark);
+  CHECK(*device->mark(first, *mark) == *mark);
   api->ReleaseCommandQueue(first);
   CHECK(stub.live_objects() == before + 1);
   cl_command_queue second = make_queue();
-  CHECK(device.order_after(*mark, first, second).ok());
-  mark = device.mark(second, *mark);
+  CHECK(device->order_after(*mark, first, second).ok());
+  mark = device->mark(second, *mark);
   REQUIRE(mark.ok());
   api->ReleaseCommandQueue(second);
   CHECK(stub.live_objects() == before + 1);
-  device.forget_mark(*mark);
+  device->forget_mark(*mark);
   CHECK(stub.live_objects() == before);
 }
 
