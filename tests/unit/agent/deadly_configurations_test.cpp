@@ -21,6 +21,29 @@ using namespace idletune;
 using namespace idletune::test;
 using namespace std::chrono_literals;
 
+namespace {
+
+// An agent on the state folder that tunes until nothing is left to try; every launch meanwhile runs
+// what is right.
+template <class Work>
+struct Tuned {
+  Tuned(const std::string& state, const std::vector<std::uint8_t>& package, Work& work)
+      : agent(open_agent(options_with(state, messages))),
+        kernel(load(agent, work.application.device(), package)) {
+    CHECK(work.wrong(kernel) == 0);
+    after = tune_all(agent, kernel, work.shape, [&] {
+      CHECK(explain(kernel, work.shape).running[0] == 0);
+      CHECK(work.wrong(kernel) == 0);
+    });
+  }
+  Messages messages;
+  Agent agent;
+  TunedKernel kernel;
+  Explanation after;
+};
+
+}  // namespace
+
 TEST_CASE(
     "no wrong configuration of the broken kernel ever runs, and endless ones are quarantined") {
   const TemporaryFolder folder;
@@ -28,27 +51,20 @@ TEST_CASE(
   const std::vector<std::uint8_t> package = packed(broken_kernel());
   Transposition work;
   {
-    Messages messages;
-    Agent agent = open_agent(options_with(state, messages));
-    TunedKernel kernel = load(agent, work.application.device(), package);
-    CHECK(work.wrong(kernel) == 0);
-    const Explanation after = tune_all(agent, kernel, work.shape, [&] {
-      CHECK(explain(kernel, work.shape).running[0] == 0);
-      CHECK(work.wrong(kernel) == 0);
-    });
-    INFO(messages.text());
-    CHECK(after.evaluated == 19);  // all but the default
-    CHECK(after.rejected == 18);
-    CHECK(after.quarantined == 2);
-    CHECK(messages.count("BUG=7 TILE=8: reject_failed (timeout") == 1);
-    CHECK(messages.count("BUG=7 TILE=16: reject_failed (timeout") == 1);
-    CHECK(messages.count("BUG=8 TILE=8: reject_failed (constraints") == 1);
+    Tuned tuned(state, package, work);
+    INFO(tuned.messages.text());
+    CHECK(tuned.after.evaluated == 19);  // all but the default
+    CHECK(tuned.after.rejected == 18);
+    CHECK(tuned.after.quarantined == 2);
+    CHECK(tuned.messages.count("BUG=7 TILE=8: reject_failed (timeout") == 1);
+    CHECK(tuned.messages.count("BUG=7 TILE=16: reject_failed (timeout") == 1);
+    CHECK(tuned.messages.count("BUG=8 TILE=8: reject_failed (constraints") == 1);
     for (const char* wrong : {"1", "2", "3", "4", "5", "6", "9"}) {
-      CHECK(messages.count("BUG=" + std::string(wrong) + " TILE=8: reject_failed (correctness") ==
-            1);
+      CHECK(tuned.messages.count("BUG=" + std::string(wrong) +
+                                 " TILE=8: reject_failed (correctness") == 1);
     }
-    CHECK(agent.status().tuning_enabled);
-    CHECK(agent.status().storage.ok());
+    CHECK(tuned.agent.status().tuning_enabled);
+    CHECK(tuned.agent.status().storage.ok());
   }
   const std::vector<journal::Quarantine> kept = quarantines_of(state);
   REQUIRE(kept.size() == 2);
@@ -57,17 +73,12 @@ TEST_CASE(
     CHECK(quarantine.trial.configuration[0] == 7);
   }
 
-  Messages messages;
-  Agent agent = open_agent(options_with(state, messages));
-  TunedKernel kernel = load(agent, work.application.device(), package);
-  CHECK(work.wrong(kernel) == 0);
-  const Explanation after =
-      tune_all(agent, kernel, work.shape, [&] { CHECK(work.wrong(kernel) == 0); });
-  INFO(messages.text());
-  CHECK(messages.count("BUG=") == 0);  // nothing was tried
-  CHECK(after.running[0] == 0);
-  CHECK(after.evaluated == 19);
-  CHECK(after.quarantined == 2);
+  Tuned tuned(state, package, work);
+  INFO(tuned.messages.text());
+  CHECK(tuned.messages.count("BUG=") == 0);  // nothing was tried
+  CHECK(tuned.after.running[0] == 0);
+  CHECK(tuned.after.evaluated == 19);
+  CHECK(tuned.after.quarantined == 2);
 }
 
 TEST_CASE(
@@ -78,35 +89,25 @@ TEST_CASE(
   const std::vector<std::uint8_t> package = packed(fatal_kernel("FATAL == 1 && WIDTH == 32"));
   Doubling work;
   {
-    Messages messages;
-    Agent agent = open_agent(options_with(state, messages));
-    TunedKernel kernel = load(agent, work.application.device(), package);
-    CHECK(work.wrong(kernel) == 0);
-    const Explanation after =
-        tune_all(agent, kernel, work.shape, [&] { CHECK(work.wrong(kernel) == 0); });
-    INFO(messages.text());
-    CHECK(after.evaluated >= 4);  // a close one may come back
-    CHECK(after.rejected == 1);
-    CHECK(after.quarantined == 1);
-    CHECK(after.running[0] == 0);
-    CHECK(messages.count("FATAL=1 WIDTH=32: reject_failed (crash") == 1);
-    CHECK(messages.count("SIGILL") >= 1);
-    CHECK(agent.status().tuning_enabled);
+    Tuned tuned(state, package, work);
+    INFO(tuned.messages.text());
+    CHECK(tuned.after.evaluated >= 4);  // a close one may come back
+    CHECK(tuned.after.rejected == 1);
+    CHECK(tuned.after.quarantined == 1);
+    CHECK(tuned.after.running[0] == 0);
+    CHECK(tuned.messages.count("FATAL=1 WIDTH=32: reject_failed (crash") == 1);
+    CHECK(tuned.messages.count("SIGILL") >= 1);
+    CHECK(tuned.agent.status().tuning_enabled);
   }
   const std::vector<journal::Quarantine> kept = quarantines_of(state);
   REQUIRE(kept.size() == 1);
   CHECK(kept[0].reason == journal::QuarantineReason::crash);
   CHECK(kept[0].trial.configuration == Configuration{1, 32});
 
-  Messages messages;
-  Agent agent = open_agent(options_with(state, messages));
-  TunedKernel kernel = load(agent, work.application.device(), package);
-  CHECK(work.wrong(kernel) == 0);
-  const Explanation after =
-      tune_all(agent, kernel, work.shape, [&] { CHECK(work.wrong(kernel) == 0); });
-  INFO(messages.text());
-  CHECK(messages.count("FATAL=1 WIDTH=32") == 0);
-  CHECK(after.quarantined == 1);
+  Tuned tuned(state, package, work);
+  INFO(tuned.messages.text());
+  CHECK(tuned.messages.count("FATAL=1 WIDTH=32") == 0);
+  CHECK(tuned.after.quarantined == 1);
 }
 
 TEST_CASE("many crashes end tuning for the process, and the next one goes on with the rest") {
@@ -115,19 +116,14 @@ TEST_CASE("many crashes end tuning for the process, and the next one goes on wit
   const std::vector<std::uint8_t> package = packed(fatal_kernel("FATAL == 1"));
   for (const bool first : {true, false}) {
     CAPTURE(first);
-    Messages messages;
     Doubling work;
-    Agent agent = open_agent(options_with(state, messages));
-    TunedKernel kernel = load(agent, work.application.device(), package);
-    CHECK(work.wrong(kernel) == 0);
-    const Explanation after =
-        tune_all(agent, kernel, work.shape, [&] { CHECK(work.wrong(kernel) == 0); });
-    INFO(messages.text());
-    CHECK(agent.status().tuning_enabled != first);
-    CHECK(after.quarantined == (first ? 3 : 4));
-    CHECK(messages.count("(crash") == (first ? 3 : 1));
-    CHECK(after.running[0] == 0);
-    CHECK(agent.tune_now(100ms).stages == 0);
+    Tuned tuned(state, package, work);
+    INFO(tuned.messages.text());
+    CHECK(tuned.agent.status().tuning_enabled != first);
+    CHECK(tuned.after.quarantined == (first ? 3 : 4));
+    CHECK(tuned.messages.count("(crash") == (first ? 3 : 1));
+    CHECK(tuned.after.running[0] == 0);
+    CHECK(tuned.agent.tune_now(100ms).stages == 0);
   }
 }
 
