@@ -14,9 +14,10 @@
 #include "tests/unit/tuning/recorded_noise.hpp"
 
 namespace idletune::test {
-namespace fleet {
 
 using namespace std::chrono_literals;
+
+namespace fleet {
 
 const Shape kFleetProblem{64};
 using Values = std::vector<std::int64_t>;
