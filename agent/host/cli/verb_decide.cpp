@@ -129,8 +129,7 @@ void read_measured(const std::string& path, Question& question) {
 // Returns how many measurements it was told.
 std::size_t tell_measured(const History& history, ShapeSearch& search) {
   std::size_t told = 0;
-  for (std::size_t row = 0; row < history.rows(); ++row) {
-    if (history.status[row] == TrialStatus::constraints) continue;
+  for (const std::size_t row : history.valid_rows()) {
     Observation seen;
     seen.status = history.status[row];
     if (history.correct(row)) seen.run_time = from_ns(std::max(1.0, history.run_time_ns(row)));

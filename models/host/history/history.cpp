@@ -8,6 +8,14 @@
 
 namespace idletune {
 
+std::vector<std::size_t> History::valid_rows() const {
+  std::vector<std::size_t> valid;
+  for (std::size_t row = 0; row < rows(); ++row) {
+    if (status[row] != TrialStatus::constraints) valid.push_back(row);
+  }
+  return valid;
+}
+
 Configuration History::configuration(std::size_t row) const {
   Configuration values;
   for (const CellColumn& parameter : parameters) values.push_back(parameter.code(row));

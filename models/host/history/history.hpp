@@ -51,6 +51,8 @@ struct History {
 
   std::size_t rows() const { return status.size(); }
   bool correct(std::size_t row) const { return status[row] == TrialStatus::correct; }
+  // Those that the static constraints allow, in order.
+  std::vector<std::size_t> valid_rows() const;
   // The column kProposalColumn; null: nobody chose, the rows are the space or a uniform sample of
   // it.
   const CellColumn* proposals() const;

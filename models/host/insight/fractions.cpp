@@ -39,8 +39,7 @@ PerformanceDistribution distribution_of(const History& history, std::uint64_t as
   const CellColumn* proposals = history.proposals();
   std::vector<double> run_times;
   std::vector<double> compile_times;
-  for (std::size_t row = 0; row < history.rows(); ++row) {
-    if (history.status[row] == TrialStatus::constraints) continue;
+  for (const std::size_t row : history.valid_rows()) {
     if (!drawn_uniformly(proposals, row)) continue;
     ++result.measured;
     if (std::isfinite(history.compile_time[row]))

@@ -154,13 +154,11 @@ Importance importance_of(const History& history) {
   Importance result;
   result.kernel = history.kernel;
   result.device = history.device;
-  std::vector<std::size_t> valid_rows;
+  const std::vector<std::size_t> valid_rows = history.valid_rows();
   std::vector<std::size_t> correct_rows;
   std::vector<double> times;
   Labels failures;
-  for (std::size_t row = 0; row < history.rows(); ++row) {
-    if (history.status[row] == TrialStatus::constraints) continue;
-    valid_rows.push_back(row);
+  for (const std::size_t row : valid_rows) {
     failures.push_back(history.correct(row) ? 0 : 1);
     if (!history.correct(row)) continue;
     correct_rows.push_back(row);

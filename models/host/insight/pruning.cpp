@@ -20,14 +20,6 @@ struct Value {
   std::size_t rows = 0;
 };
 
-std::vector<std::size_t> valid_rows(const History& history) {
-  std::vector<std::size_t> rows;
-  for (std::size_t row = 0; row < history.rows(); ++row) {
-    if (history.status[row] != TrialStatus::constraints) rows.push_back(row);
-  }
-  return rows;
-}
-
 // NaN: not a number.
 double number_of(const CellColumn& column, std::size_t row) {
   switch (column.kind(row)) {
@@ -114,7 +106,7 @@ Pin pin(const CellColumn& column, const std::vector<Value>& preferred, double in
 }
 
 Result<std::vector<std::size_t>> rows_left(const Pruning& pruning, const History& history) {
-  std::vector<std::size_t> rows = valid_rows(history);
+  std::vector<std::size_t> rows = history.valid_rows();
   for (const PrunedParameter& parameter : pruning.pruned) {
     const auto column = std::find_if(
         history.parameters.begin(), history.parameters.end(),
@@ -177,7 +169,7 @@ Result<Pruning> prune(const History& history, PruningMethod method, const Prunin
   result.kernel = history.kernel;
   result.device = history.device;
   result.method = method;
-  std::vector<std::size_t> rows = valid_rows(history);
+  std::vector<std::size_t> rows = history.valid_rows();
   result.configurations = rows.size();
   const double best = best_of(history, rows);
 
@@ -220,7 +212,7 @@ Result<Retention> retention_on(const Pruning& pruning, const History& other) {
   if (Status status = needs_correct(other); !status.ok()) return status;
   const Result<std::vector<std::size_t>> left = rows_left(pruning, other);
   if (!left.ok()) return left.status();
-  const std::vector<std::size_t> all = valid_rows(other);
+  const std::vector<std::size_t> all = other.valid_rows();
   Retention retention;
   retention.device = other.device;
   retention.configurations = all.size();

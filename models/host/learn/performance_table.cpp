@@ -148,8 +148,7 @@ void PerformanceTable::add_source(const History& history, std::uint64_t dropped)
   source.chosen = history.proposals() != nullptr;
   const std::vector<std::size_t> order = order_of(history, parameters_);
   const double best = history.best_time_ns();
-  for (std::size_t row = 0; row < history.rows(); ++row) {
-    if (history.status[row] == TrialStatus::constraints) continue;
+  for (const std::size_t row : history.valid_rows()) {
     Configuration configuration;
     for (const std::size_t p : order) configuration.push_back(history.parameters[p].code(row));
     const std::size_t number = number_of(configuration);

@@ -355,25 +355,12 @@ Result<std::vector<Application>> play_applications(const RegretTarget& target,
   return results;
 }
 
-namespace {
-
-// Where the configurations that the static constraints allow are.
-std::vector<std::size_t> valid_rows(const History& history) {
-  std::vector<std::size_t> rows;
-  for (std::size_t row = 0; row < history.rows(); ++row) {
-    if (history.status[row] != TrialStatus::constraints) rows.push_back(row);
-  }
-  return rows;
-}
-
-}  // namespace
-
 History shuffled_results(const History& history, std::uint64_t seed) {
   History result = history;
   result.sample_count.assign(history.rows(), 0);
   result.samples.clear();
   result.extras.clear();
-  const std::vector<std::size_t> rows = valid_rows(history);
+  const std::vector<std::size_t> rows = history.valid_rows();
   const Permutation dealt(std::max<std::size_t>(rows.size(), 1), seed);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::size_t from = rows[static_cast<std::size_t>(dealt(i))];
@@ -385,7 +372,7 @@ History shuffled_results(const History& history, std::uint64_t seed) {
 }
 
 History sampled_rows(const History& history, std::size_t rows, std::uint64_t seed) {
-  const std::vector<std::size_t> valid = valid_rows(history);
+  const std::vector<std::size_t> valid = history.valid_rows();
   if (rows >= valid.size()) return history;
   History sample = history;
   if (sample.valid_count == 0) sample.valid_count = valid.size();
