@@ -276,6 +276,7 @@ Status Solver::State::refine(HostSystem& system, const SolveOptions& options, So
     if (options.progress != nullptr) single.progress = ScaledProgress::call;
     const double norm = system.norm();
     const Result<double> left = correct(system, norm, target, single, report);
+    if (!left.ok() && distrust_steps(options)) continue;
     if (!left.ok()) return left.status();
     ++report.refinements;
     moves = *left <= kLeastCorrection * norm;

@@ -182,9 +182,11 @@ class SolverDevice::SolverProgram final : public Program {
       case Operation::dots: run_dots(Passed(arguments), range); break;
       case Operation::combine: run_combine(Passed(arguments)); break;
       case Operation::pointwise: run_pointwise(Passed(arguments)); break;
-      default:
-        run_cg_step(Passed(arguments), range, kernel_.variant.fused == 2,
-                    device_.script_.spoils_step());
+      default: {
+        const Result<bool> spoilt = device_.script_.on_step();
+        if (!spoilt.ok()) return spoilt.status();
+        run_cg_step(Passed(arguments), range, kernel_.variant.fused == 2, *spoilt);
+      }
     }
     return {};
   }

@@ -138,8 +138,10 @@ SolverScript Solving::script() {
     return ran(kernel, y);
   };
   script.on_other = [this] { parts_.time()->pass(kOther); };
-  script.spoils_step = [this] {
-    return !world_.friendly && mix(world_.seed, 213, static_cast<std::uint64_t>(version_)) % 4 == 0;
+  script.on_step = [this]() -> Result<bool> {
+    const std::uint64_t draw = mix(world_.seed, 213, static_cast<std::uint64_t>(version_)) % 8;
+    if (draw == 0 && !world_.friendly) return Status(StatusCode::device_error, "a fused step");
+    return draw < 3 && !world_.friendly;
   };
   script.on_copy = [this](std::size_t bytes) {
     parts_.time()->pass(Nanoseconds(2000 + static_cast<std::int64_t>(bytes / 8)));
