@@ -30,7 +30,7 @@ class Notes {
   virtual void account(std::chrono::nanoseconds work, std::chrono::nanoseconds lost) = 0;
 };
 
-// Any number of threads; waits while somebody tunes. Valid as long as the agent. Where another
+// Any number of threads; waits while somebody tunes. Ends before the agent. Where another
 // process has its state folder, or there is none, notes are lost with this process, and
 // AgentStatus::storage says why.
 std::unique_ptr<Notes> open_notes(Agent& agent);
