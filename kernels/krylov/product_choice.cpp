@@ -129,8 +129,7 @@ void ProductChoice::ran() {
 
 void ProductChoice::took(double microseconds) {
   ++products_;
-  const bool counted = !race().first_run();
-  if (counted) spent(microseconds * race().in_a_row(), 1);
+  if (!race().first_run()) spent(microseconds * race().in_a_row(), 1);
   race().took(microseconds);
   first_us_ = races_[static_cast<std::size_t>(first_format_)].first_us();
 }

@@ -41,16 +41,16 @@ struct Bill {
   double saved = 0;     // by what was adopted
   double raced = 0;     // of one life, until the last look: lost by racers, beside what runs
   double classes = 0;   // lost by what ran by class
-  double solved = 0, solving = 0;  // work of solvers, and what these say they lost
-  double waited = 0;               // likewise: for stages on the device that have ended
+  double waited = 0;    // likewise: for stages on the device that have ended
   double credited = 0;  // of one life, until the last look: by launches of what has a slot
   std::map<std::string, double> loss;  // by how it ran
   double longest_stage = 0, longest_launch = 0;
-  bool slowed = false;   // the board changed its speed
-  bool untimed = false;  // launches told no times for a while
-  double captured = 0;   // lending data took so long
-  double frozen = 0;     // stages in the process, which count that as their own time
-  bool odd = false;      // something ran that is slower in production than in trials
+  bool slowed = false;             // the board changed its speed
+  bool untimed = false;            // launches told no times for a while
+  double captured = 0;             // lending data took so long
+  double solved = 0, solving = 0;  // work of solvers, and what these say they lost
+  double frozen = 0;               // stages in the process, which count that as their own time
+  bool odd = false;                // something ran that is slower in production than in trials
 };
 
 // Something of the tuner's is about to run.

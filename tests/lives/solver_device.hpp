@@ -18,8 +18,8 @@ struct SolverScript {
   // It runs; `y` is what it computed, which it may spoil.
   std::function<Status(const krylov::ProductKernel&, Span<double> y)> on_product;
   std::function<void()> on_other;  // another kernel runs
-  std::function<Result<bool>()>
-      on_step;  // a fused step: whether it leaves an element of x as it was
+  // A fused step: whether it leaves an element of x as it was.
+  std::function<Result<bool>()> on_step;
   std::function<void(std::size_t)> on_copy;  // of so many bytes
   std::function<Nanoseconds()> now;
 };

@@ -461,12 +461,11 @@ void Solving::paid(Running& running, double seconds, std::uint32_t products, int
   running.standard += kAround + products * (csr + others * in_seconds(kOther));
   const krylov::SolverOptions& options = running.options;
   const double lost = running.spent - kTooSlow * running.standard;
-  if (!running.disturbed && !options.fixed_format && lost > running.told)
+  if (running.disturbed || options.fixed_format || lost <= 0) return;
+  if (lost > running.told)
     say("I5:solver-tells-too-little", std::to_string(lost) + " > " + std::to_string(running.told));
-  if (!last || options.choosing != krylov::Choosing::when_pays || running.disturbed ||
-      options.fixed_format || running.spent <= kTooSlow * running.standard)
-    return;
-  say("I6:solver-slower", std::to_string(running.spent / running.standard));
+  if (last && options.choosing == krylov::Choosing::when_pays)
+    say("I6:solver-slower", std::to_string(running.spent / running.standard));
 }
 
 // What waits for the medium when nothing is under way would be accused of whatever happens.

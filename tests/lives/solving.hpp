@@ -49,8 +49,8 @@ class Solving {
     // Whether what was told then is on the medium by now.
     std::function<bool(std::size_t)> synced_since;
     std::function<std::string(std::uint64_t)> on_medium;  // what is noted there under a digest
-    std::function<void(double, double)>
-        entered;  // seconds of work, and lost, in the agent's account
+    // Seconds of work, and lost, in the agent's account.
+    std::function<void(double, double)> entered;
   };
   Solving(const World& world, Report& report, Parts parts);
   ~Solving();
