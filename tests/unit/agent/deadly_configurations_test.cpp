@@ -45,19 +45,21 @@ struct Tuned {
 }  // namespace
 
 TEST_CASE(
-    "no wrong configuration of the broken kernel ever runs, and endless ones are quarantined") {
+    "no wrong configuration of the broken kernel ever runs, and an endless one is quarantined") {
   const TemporaryFolder folder;
   const std::string state = folder.file("state");
-  const std::vector<std::uint8_t> package = packed(broken_kernel());
+  KernelDescription kernel = broken_kernel();
+  // Each endless one spins for the 15 s that a first launch may take.
+  kernel.constraints.emplace_back("BUG != 7 || TILE == 8");
+  const std::vector<std::uint8_t> package = packed(kernel);
   Transposition work;
   {
     Tuned tuned(state, package, work);
     INFO(tuned.messages.text());
-    CHECK(tuned.after.evaluated == 19);  // all but the default
-    CHECK(tuned.after.rejected == 18);
-    CHECK(tuned.after.quarantined == 2);
+    CHECK(tuned.after.evaluated == 18);  // all but the default
+    CHECK(tuned.after.rejected == 17);
+    CHECK(tuned.after.quarantined == 1);
     CHECK(tuned.messages.count("BUG=7 TILE=8: reject_failed (timeout") == 1);
-    CHECK(tuned.messages.count("BUG=7 TILE=16: reject_failed (timeout") == 1);
     CHECK(tuned.messages.count("BUG=8 TILE=8: reject_failed (constraints") == 1);
     for (const char* wrong : {"1", "2", "3", "4", "5", "6", "9"}) {
       CHECK(tuned.messages.count("BUG=" + std::string(wrong) +
@@ -67,18 +69,16 @@ TEST_CASE(
     CHECK(tuned.agent.status().storage.ok());
   }
   const std::vector<journal::Quarantine> kept = quarantines_of(state);
-  REQUIRE(kept.size() == 2);
-  for (const journal::Quarantine& quarantine : kept) {
-    CHECK(quarantine.reason == journal::QuarantineReason::hang);
-    CHECK(quarantine.trial.configuration[0] == 7);
-  }
+  REQUIRE(kept.size() == 1);
+  CHECK(kept[0].reason == journal::QuarantineReason::hang);
+  CHECK(kept[0].trial.configuration == Configuration{7, 8});
 
   Tuned tuned(state, package, work);
   INFO(tuned.messages.text());
   CHECK(tuned.messages.count("BUG=") == 0);  // nothing was tried
   CHECK(tuned.after.running[0] == 0);
-  CHECK(tuned.after.evaluated == 19);
-  CHECK(tuned.after.quarantined == 2);
+  CHECK(tuned.after.evaluated == 18);
+  CHECK(tuned.after.quarantined == 1);
 }
 
 TEST_CASE(
