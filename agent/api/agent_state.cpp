@@ -310,6 +310,7 @@ Status AgentState::flush() {
   Status storage;
   {
     const MutexLock lock(mutex_);
+    if (late_notes_ != nullptr) late_notes_->enter();
     engine_->note(true);
     explanation = explanation_to_keep();
     storage = journal_->storage_status();

@@ -23,6 +23,15 @@
 
 namespace idletune::detail {
 
+// What was noted while somebody held the agent's mutex (agent/api/notes.cpp).
+class LateNotes {
+ public:
+  virtual void enter() = 0;  // under that mutex: into the journal
+
+ protected:
+  ~LateNotes() = default;
+};
+
 class AgentState {
  public:
   static Result<std::unique_ptr<AgentState>> open(const AgentOptions& options);
@@ -77,6 +86,7 @@ class AgentState {
 
  private:
   friend class AgentNotes;  // agent/api/notes.cpp
+  friend class NotePad;
   AgentState() = default;
   Status start() IDLETUNE_NO_THREAD_SAFETY_ANALYSIS;  // nobody else has the agent yet
   void mend_options();
@@ -118,6 +128,7 @@ class AgentState {
   RecentLongest offered_gaps_ IDLETUNE_GUARDED_BY(mutex_);  // by idle()
   // Null: launches are not logged.
   const MonotonicClock* launch_log_clock_ IDLETUNE_GUARDED_BY(mutex_) = nullptr;
+  LateNotes* late_notes_ IDLETUNE_GUARDED_BY(mutex_) = nullptr;  // null: there are no notes
 
   std::unique_ptr<AgentModels> models_;
 

@@ -5,10 +5,12 @@
 
 #include <csignal>
 #include <string>
+#include <thread>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/api/agent_state.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 
 using namespace idletune;
@@ -128,4 +130,40 @@ TEST_CASE("what a library worked and lost is in the agent's ledger, and stays th
   const Agent agent = open_agent(folder.path());
   CHECK(agent.status().kernel_seconds == doctest::Approx(4));
   CHECK(agent.status().charged_seconds == doctest::Approx(0.02));
+}
+
+TEST_CASE("who notes waits for nobody that tunes, and flush() has what was noted meanwhile") {
+  const test::TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.path();
+  options.model = kNoModel;
+  options.read_environment = false;
+  const auto agent = detail::AgentState::open(options);
+  REQUIRE(agent.ok());
+  const auto notes = detail::open_notes(**agent), others = detail::open_notes(**agent);
+  CHECK(notes->noted(2).empty());
+  (*agent)->look_at([&](const journal::State&, auto) {  // holds what whoever tunes holds
+    std::thread([&] {
+      notes->note(1, "one");
+      notes->note(2, "two");
+      notes->note(2, std::string(journal::kMaxNameBytes + 1, 'x'));
+      CHECK(others->noted(1) == "one");
+      CHECK(others->noted(2) == "two");
+      CHECK(!notes->synced({}));
+    }).join();
+  });
+  REQUIRE((*agent)->flush().ok());
+  (*agent)->look_at([](const journal::State& state, auto) {
+    CHECK(state.name(journal::NameKind::note, 1)->text == "one");
+    CHECK(state.name(journal::NameKind::note, 2)->text == "two");
+  });
+}
+
+TEST_CASE("more notes than are kept at hand are all found") {
+  const test::TemporaryFolder folder;
+  Agent agent = open_agent(folder.path());
+  const auto notes = open_notes(agent);
+  for (std::uint64_t i = 0; i < 200; ++i) notes->note(i % 150, "note " + std::to_string(i));
+  for (std::uint64_t i = 50; i < 200; ++i)
+    CHECK(notes->noted(i % 150) == "note " + std::to_string(i));
 }
