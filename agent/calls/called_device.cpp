@@ -54,7 +54,7 @@ std::uint64_t OpenCalls::begin() {
 }
 
 bool OpenCalls::end(std::uint64_t number, Nanoseconds time) {
-  const bool told = time.count() > 0 && time.count() < kUntimed;
+  const bool told = is_time(time);
   std::uint64_t running = word(number, 0);
   return words_[number % kRoom].compare_exchange_strong(
       running, word(number, told ? time.count() : kUntimed), std::memory_order_acq_rel);

@@ -21,6 +21,7 @@ class OpenCalls {
  public:
   static constexpr std::uint64_t kRoom = 64;
   static constexpr std::int64_t kUntimed = (std::int64_t{1} << 44) - 1;  // nanoseconds: 4.8 hours
+  static bool is_time(Nanoseconds time) { return time.count() > 0 && time.count() < kUntimed; }
 
   std::uint64_t begin();  // the call's number, more than 0
   // `time`: 0: it tells none. False: it has ended already, or others have taken its place.

@@ -21,6 +21,14 @@ Result<std::vector<std::uint8_t>> package_of(const CallDescription& description)
                       description.features);
 }
 
+// Of calls without dimensions there is one problem, whatever its features.
+Problem known(const Problem& problem) {
+  if (problem.size() > 0 || problem.overflow()) return problem;
+  Problem only{0};
+  for (std::size_t i = 0; i < problem.feature_count(); ++i) only.push_feature(problem.feature(i));
+  return only;
+}
+
 }  // namespace
 
 Result<TunedCalls> open_calls(Agent& agent, const CallDescription& description) {
@@ -43,11 +51,10 @@ Result<TunedCalls> open_calls(Agent& agent, const CallDescription& description) 
 }
 
 Result<TunedCalls::Call> TunedCalls::begin(const Problem& problem) {
-  static const Problem kOnly{0};
   detail::CallBegun begun;
   LaunchOptions options;
   options.event = &begun;
-  Status status = kernel_->launch(options, problem.size() == 0 ? kOnly : problem, {});
+  Status status = kernel_->launch(options, known(problem), {});
   if (!status.ok()) return status;
   return Call{problem, begun.configuration, begun.number};
 }
@@ -59,15 +66,17 @@ Status TunedCalls::end(const Call& call, const Measurement& measurement) {
     return Status(StatusCode::invalid_argument, "calls '%': call % has ended, or was forgotten",
                   kernel_->name(), call.number);
   }
-  if (correct) return {};
-  return agent_->call_failed(*kernel_, call.problem, call.configuration, measurement);
+  if (correct || call.configuration == kernel_->package().default_configuration()) return {};
+  const bool timed = detail::OpenCalls::is_time(measurement.run_time);
+  return agent_->call_failed(*kernel_, known(call.problem), call.configuration,
+                             {measurement.status, timed ? measurement.run_time : Nanoseconds(0)});
 }
 
 void TunedCalls::expect(const Problem& problem, double calls) {
-  kernel_->expect_launches(problem, calls);
+  kernel_->expect_launches(known(problem), calls);
 }
 Result<Explanation> TunedCalls::explain(const Problem& problem) const {
-  return agent_->explain(*kernel_, problem);
+  return agent_->explain(*kernel_, known(problem));
 }
 std::size_t TunedCalls::parameter_count() const {
   return kernel_->package().space().parameter_count();

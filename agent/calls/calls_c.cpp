@@ -101,6 +101,16 @@ idletune_status idletune_call_end(idletune_calls* calls, const idletune_problem*
   const std::size_t parameters = calls->calls.parameter_count();
   told.configuration = idletune::Configuration({call->configuration, parameters});
   told.number = call->number;
+  switch (ended) {
+    case IDLETUNE_ENDED_CORRECT:
+    case IDLETUNE_ENDED_FAILED:
+    case IDLETUNE_ENDED_WRONG:
+    case IDLETUNE_ENDED_TIMEOUT:
+    case IDLETUNE_ENDED_CRASH: break;
+    default:
+      return idletune::reported(
+          Status(StatusCode::invalid_argument, "% is no idletune_ended", static_cast<int>(ended)));
+  }
   const auto status = static_cast<idletune::TrialStatus>(ended);
   return idletune::reported(
       calls->calls.end(told, {status, std::chrono::nanoseconds(run_time_ns)}));

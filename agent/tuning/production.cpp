@@ -117,6 +117,8 @@ void Production::call_failed(ShapeTask& task, const Configuration& configuration
   if (adopted != nullptr && adopted->configuration == configuration) {
     adopted->refused.store(true, std::memory_order_relaxed);
   }
+  if (task.variants.racers() > 0) judge_race(task);
+  watch_production(task);
 }
 
 // Launches of it began long ago.

@@ -29,6 +29,7 @@ void Simulation::begin_life(const test::Files& files) {
   built_.clear();
   launched_.clear();
   failures_.clear();
+  told_failed_.clear();
   constants_ = queue_ = refused_orders_ = untimed_ = 0;
   prepared_.clear();
   running_.clear();

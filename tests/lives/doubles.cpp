@@ -303,10 +303,14 @@ Result<Nanoseconds> Simulation::launched(const Enqueued& step) {
   Launched& pair = launched_[{c, s}];
   if (pair.first.count() == 0) pair.first = time_->now();
   pair.last = time_->now();
+  ++pair.times;
   if (bad_launch_) return Status(StatusCode::device_error, "the application's own fault");
   const int driver = reference_.driver();
   const Nature nature = world_.nature(driver, c);
   const Runs runs = process_->runs(c, s);
+  if (told_failed_.count({c, s}) > 0)
+    report_.say(std::string("I2:runs-as-") + name_of(runs) + "-after-it-failed",
+                world_.text(driver, c));
   if (runs == Runs::adopted) note_adopted(s, c);
   if (c > 0 && nature == Nature::refused_launch && !world_.called)
     return Status(StatusCode::device_error, "refused");
@@ -316,8 +320,8 @@ Result<Nanoseconds> Simulation::launched(const Enqueued& step) {
   device_->profiling = world_.profiling && untimed_ == 0;
   untimed_ = std::max(0, untimed_ - 1);
   const Nanoseconds time = at_speed(world_.launch_time(driver, c, s));
-  if (const TrialStatus status = world_.status_of_call(driver, c, s);
-      status != TrialStatus::correct) {
+  const TrialStatus status = world_.status_of_call(driver, c, s, pair.times);
+  if (status != TrialStatus::correct) {
     failures_.push_back({c, s, {status, time}});
     const double lost = in_seconds(time);
     for (Bill* bill : {&bill_, &life_bill_}) {

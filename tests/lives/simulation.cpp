@@ -202,6 +202,7 @@ void Simulation::tell_failures() {
     reference_.call_failed(failure.c, failure.s, failure.measurement.status,
                            disk_->operations.size());
     process_->call_failed(failure.c, failure.s, failure.measurement);
+    told_failed_.insert({failure.c, failure.s});
     // It looks at the shape's other calls first.
     for (auto& [pair, launched] : launched_) launched.looked |= pair.second == failure.s;
   }
@@ -305,6 +306,7 @@ void Simulation::looked(bool everywhere) {
   note_adopted();
   note_unrun();
   excused_ = false;
+  told_failed_.clear();
   if (process_->worker_rests()) {
     built_.clear();
     reference_.was_seen(disk_->operations.size());

@@ -161,6 +161,7 @@ class Simulation {
   // Of a configuration at a shape, in launches of this life.
   struct Launched {
     Nanoseconds first{0}, last{0};
+    int times = 0;
     bool looked = false;  // after the first
   };
   Nanoseconds looked_at_{0}, called_at_{0};  // a look comes first in what is called
@@ -174,6 +175,7 @@ class Simulation {
     Measurement measurement;
   };
   std::vector<Failure> failures_;
+  std::set<std::pair<int, int>> told_failed_;  // since the last look
   bool bad_launch_ = false;
   bool lost_ = false, lost_told_ = false;  // the device, for helpers; the reference failed
   int constants_ = 0, queue_ = 0, refused_orders_ = 0, untimed_ = 0;

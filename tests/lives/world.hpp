@@ -102,7 +102,8 @@ struct World {
   Nanoseconds time(int c, int s) const { return times_[at_shape(c, s)]; }
   Nanoseconds in_launches(int c, int s) const { return colder * time(c, s); }  // to be expected
   Nanoseconds launch_time(int driver, int c, int s) const;
-  TrialStatus status_of_call(int driver, int c, int s) const;  // as the application finds out
+  // As the application finds out; some fail only after they ran for a while.
+  TrialStatus status_of_call(int driver, int c, int s, int times) const;
   // Of both packages.
   std::shared_ptr<const QuirkTable> quirks_naming(int c) const;
   // First pick and portfolio.

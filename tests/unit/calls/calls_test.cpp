@@ -276,6 +276,81 @@ TEST_CASE("problems are told apart by features, and may have neither") {
   CHECK(calls.begin(Problem({0})).code() == StatusCode::invalid_argument);
 }
 
+TEST_CASE("calls without dimensions are of one problem in all that is said of them") {
+  CallDescription description = blocks();
+  description.dimensions.clear();
+  Application application("", description);
+  const auto cost = [](const Configuration& c) { return cost_of({0}, c); };
+  const auto call = [&](TrialStatus bad) {
+    auto begun = required(application.calls->begin({}));
+    const bool best = begun.configuration == Configuration{4, 3};
+    const Nanoseconds took(static_cast<std::int64_t>(cost(begun.configuration)));
+    REQUIRE(application.calls->end(begun, {best ? bad : TrialStatus::correct, took}).ok());
+    application.agent->idle(std::chrono::seconds(1));
+    return best;
+  };
+  application.calls->expect({}, 1e6);
+  int bitten = 0;
+  for (int i = 0; i < 6000; ++i) bitten += call(TrialStatus::crash) ? 1 : 0;
+  CHECK(bitten == 1);
+  const auto explanation = required(application.calls->explain({}));
+  CHECK(explanation.running_text == kSecond);
+  CHECK(explanation.quarantined == 1);
+  description.features = {"entropy"};
+  auto calls = required(open_calls(*application.agent, description));
+  CHECK(calls.begin(Problem({}, {0.5})).ok());
+  CHECK(calls.explain(Problem({}, {0.5})).ok());
+}
+
+TEST_CASE("what failed runs no more, though nobody ever looks") {
+  const test::TemporaryFolder folder;
+  {
+    Application application(folder.path());
+    REQUIRE(application.call_until({0}, kBest));
+  }
+  Application again(folder.path());
+  const auto call = [&](TrialStatus status) {
+    const auto begun = required(again.calls->begin({0}));
+    REQUIRE(again.calls->end(begun, {status, Nanoseconds(13000)}).ok());
+    return again.calls->text(begun.configuration);
+  };
+  CHECK(call(TrialStatus::runtime) == kBest);
+  for (int i = 0; i < 50; ++i) CHECK(call(TrialStatus::correct) == "WIDTH=1 DEPTH=1");
+}
+
+TEST_CASE("a failed call that never ended costs what is a time") {
+  Application application("");
+  application.judge = [](const Configuration& c) {
+    return c == Configuration{4, 3} ? TrialStatus::timeout : TrialStatus::correct;
+  };
+  bool met = false;
+  for (int i = 0; i < 6000 && !met; ++i) {
+    const auto begun = required(application.calls->begin({0}));
+    met = begun.configuration == Configuration{4, 3};
+    const Nanoseconds took(static_cast<std::int64_t>(cost_of({0}, begun.configuration)));
+    const auto told = met ? Measurement{TrialStatus::timeout, Nanoseconds::max()}
+                          : Measurement{TrialStatus::correct, took};
+    REQUIRE(application.calls->end(begun, told).ok());
+    application.agent->idle(std::chrono::seconds(1));
+  }
+  REQUIRE(met);
+  CHECK(application.call_until({1}, kSecond));
+}
+
+TEST_CASE("of a default that failed nothing is said, whether its problem has room or not") {
+  AgentOptions options;
+  options.read_environment = false;
+  options.model = kNoModel;
+  options.max_shapes = 1;
+  auto agent = required(Agent::open(options));
+  auto calls = required(open_calls(agent, blocks()));
+  for (std::int64_t kind = 0; kind < 3; ++kind) {
+    const auto begun = required(calls.begin({kind}));
+    CHECK(calls.end(begun, {TrialStatus::crash, Nanoseconds(5)}).ok());
+  }
+  CHECK(agent.status().quarantined == 0);
+}
+
 TEST_CASE("a call ends once") {
   Application application("");
   auto call = required(application.calls->begin({0}));
