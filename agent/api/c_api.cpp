@@ -88,7 +88,8 @@ namespace idletune {
 Agent& agent_of(idletune_agent* agent) { return agent->agent; }
 Device& device_of(idletune_device* device) { return *device->device; }
 bool make_problem(const idletune_problem& given, Problem& problem) {
-  if (given.dimensions == nullptr || (given.features == nullptr && given.feature_count > 0)) {
+  if ((given.dimensions == nullptr && given.dimension_count > 0) ||
+      (given.features == nullptr && given.feature_count > 0)) {
     return false;
   }
   problem = Problem(Span<const std::int64_t>(given.dimensions, given.dimension_count),
@@ -123,7 +124,8 @@ idletune_status idletune_opencl_open(uint32_t index, idletune_device** device) {
 
 void idletune_opencl_handles(idletune_device* device, void** context, void** device_id,
                              void** queue) {
-  const idletune::opencl::Handles handles = idletune::opencl::handles(*device->device);
+  idletune::opencl::Handles handles;
+  if (device != nullptr) handles = idletune::opencl::handles(*device->device);
   if (context != nullptr) *context = handles.context;
   if (device_id != nullptr) *device_id = handles.device;
   if (queue != nullptr) *queue = handles.queue;
@@ -339,13 +341,18 @@ idletune_status idletune_tuner_ask(idletune_tuner* tuner, int64_t* configuration
   return IDLETUNE_OK;
 }
 
-void idletune_tuner_tell(idletune_tuner* tuner, const int64_t* configuration, int64_t run_time_ns) {
-  if (tuner == nullptr || configuration == nullptr) return;
+idletune_status idletune_tuner_tell(idletune_tuner* tuner, const int64_t* configuration,
+                                    int64_t run_time_ns) {
+  if (tuner == nullptr) return missing("tuner");
+  if (configuration == nullptr) return missing("configuration");
   idletune::Measurement measurement;
   measurement.status =
       run_time_ns > 0 ? idletune::TrialStatus::correct : idletune::TrialStatus::runtime;
   measurement.run_time = std::chrono::nanoseconds(run_time_ns > 0 ? run_time_ns : 0);
-  tuner->tuner.tell(make_configuration(tuner->tuner, configuration), measurement);
+  const idletune::Configuration told = make_configuration(tuner->tuner, configuration);
+  if (tuner->tuner.tell(told, measurement)) return IDLETUNE_OK;
+  return report(Status(StatusCode::invalid_argument, "%: no configuration of the space",
+                       tuner->tuner.text(told)));
 }
 
 int64_t idletune_tuner_best(const idletune_tuner* tuner, int64_t* configuration) {

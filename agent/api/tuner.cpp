@@ -59,7 +59,8 @@ class Tuner::State {
   Configuration default_;
   std::vector<Timed> best_;                 // ascending
   std::unordered_set<std::uint64_t> told_;  // keys
-  std::optional<Proposal> asked_;           // the last one, so that uniform draws are known as such
+  std::unordered_set<std::uint64_t> failed_;
+  std::optional<Proposal> asked_;  // the last one, so that uniform draws are known as such
 };
 
 Result<std::unique_ptr<Tuner::State>> Tuner::State::open(const TunerOptions& options) {
@@ -146,7 +147,9 @@ bool Tuner::State::tell(const Configuration& configuration, const Measurement& m
     if (timed) result.time = measurement.run_time;
     search_->step_ended(result);
   }
-  rank(configuration, timed ? measurement.run_time : Nanoseconds(0));
+  if (!timed) failed_.insert(space.key(configuration));
+  const bool counts = failed_.count(space.key(configuration)) == 0;
+  rank(configuration, counts ? measurement.run_time : Nanoseconds(0));
   return true;
 }
 
@@ -174,8 +177,10 @@ bool Tuner::State::pays(double launches, Nanoseconds step_cost, std::string* rea
   situation.step.charge = step_cost;
   const Decision decision = search_->weigh(situation);
   if (reason != nullptr) *reason = std::string(decision.reason());
-  // Before the first measurement there is nothing to decide on: that one has to be made.
-  return best_.empty() ? told() == 0 : search_->asks_for_step(decision);
+  // Before anything was right there is nothing to decide on: that one has to be found.
+  const bool some_left = !space.indexed() || told() < space.valid_count();
+  if (best_.empty()) return launches > 0 && some_left;
+  return search_->asks_for_step(decision);
 }
 
 Tuner::Tuner(std::unique_ptr<State> state) : state_(std::move(state)) {}

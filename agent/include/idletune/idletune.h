@@ -245,8 +245,10 @@ void idletune_tuner_close(idletune_tuner* tuner);
 /* The next configuration into configuration[parameter_count]; IDLETUNE_NOT_FOUND when there is
  * none. */
 idletune_status idletune_tuner_ask(idletune_tuner* tuner, int64_t* configuration);
-/* What the configuration took; run_time_ns <= 0: it failed. */
-void idletune_tuner_tell(idletune_tuner* tuner, const int64_t* configuration, int64_t run_time_ns);
+/* What the configuration took; run_time_ns <= 0: it failed. Error: invalid_argument (it is not in
+ * the space). */
+idletune_status idletune_tuner_tell(idletune_tuner* tuner, const int64_t* configuration,
+                                    int64_t run_time_ns);
 /* The best so far into configuration; returns its time in ns, 0 before any. */
 int64_t idletune_tuner_best(const idletune_tuner* tuner, int64_t* configuration);
 

@@ -37,7 +37,7 @@ void tell(Tuner& tuner, const Told& told) {
 
 std::vector<Told> drawn() {
   const auto one = rc::gen::map(
-      rc::gen::tuple(rc::gen::inRange(0, 6), rc::gen::inRange(0, 5), rc::gen::inRange(1, 50)),
+      rc::gen::tuple(rc::gen::inRange(0, 6), rc::gen::inRange(0, 5), rc::gen::inRange(0, 50)),
       [](const std::tuple<int, int, int>& told) {
         return Told{std::get<0>(told), std::get<1>(told), std::get<2>(told)};
       });
@@ -56,13 +56,15 @@ TEST_CASE("what is told twice or in another order gives the same answer" *
       tell(once, told);
       if (told.x > 4 || told.y > 3) continue;  // not in the space
       const auto known = times.insert({{told.x, told.y}, told.time}).first;
-      known->second = std::min(known->second, told.time);
+      known->second = std::min(known->second, told.time);  // 0: it failed, once and for all
     }
     for (auto told = all.rbegin(); told != all.rend(); ++told) {
       for (int i = 0; i < 3; ++i) tell(often, *told);
     }
     int best = 0;
-    for (const auto& [configuration, time] : times) best = best == 0 ? time : std::min(best, time);
+    for (const auto& [configuration, time] : times) {
+      if (time > 0) best = best == 0 ? time : std::min(best, time);
+    }
     RC_ASSERT(once.told() == times.size());
     RC_ASSERT(often.told() == times.size());
     RC_ASSERT(once.best_time() == Nanoseconds(best));

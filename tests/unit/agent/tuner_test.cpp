@@ -70,8 +70,22 @@ TEST_CASE("failures and times of nothing are never the best") {
   tuner.tell({8, 5}, {TrialStatus::correctness, Nanoseconds(1)});
   tuner.tell({8, 3}, {TrialStatus::correct, Nanoseconds(0)});
   CHECK(tuner.best_time() == Nanoseconds(0));
+  CHECK(tuner.pays(1e9, Nanoseconds(1000)));  // nothing was right yet
+  CHECK_FALSE(tuner.pays(0, Nanoseconds(1000)));
   tuner.tell({2, 3}, {TrialStatus::correct, Nanoseconds(500)});
   CHECK(tuner.text(tuner.best()) == "WIDTH=2 DEPTH=3");
+  tuner.tell({8, 5}, {TrialStatus::correct, Nanoseconds(5)});  // it was wrong before
+  CHECK(tuner.text(tuner.best()) == "WIDTH=2 DEPTH=3");
+}
+
+TEST_CASE("where all fails, searching on pays until all was tried") {
+  auto tuner = required(Tuner::open(two_parameters()));
+  int asked = 0;
+  for (; tuner.pays(1e9, Nanoseconds(1000)); ++asked) {
+    REQUIRE(asked < 12);
+    tuner.tell(required(tuner.ask()), {TrialStatus::compile, {}});
+  }
+  CHECK(asked == 12);
 }
 
 TEST_CASE("what the application told unasked is not asked for") {
