@@ -123,6 +123,7 @@ void LaunchTable::give_back(ShapeSlot& slot) {
   for (std::atomic<std::uint64_t>& one : slot.lost) one.store(0, std::memory_order_relaxed);
   slot.grant(ShapeSlot::kGrant);
   slot.noticed = false;
+  slot.said_launches.store(-1, std::memory_order_relaxed);
   IDLETUNE_YIELD("given back");
   slot.state.store(ShapeSlot::empty, std::memory_order_release);
   claimed_.fetch_sub(1, std::memory_order_relaxed);
