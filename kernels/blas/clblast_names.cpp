@@ -143,7 +143,6 @@ std::int64_t number(std::size_t value) {
 struct Prepared {
   Prepared(MatrixStorage storage, CLBlastLayout layout, CLBlastTranspose ta, CLBlastTranspose tb,
            std::size_t m, std::size_t n, std::size_t k, const cl_command_queue* queue) {
-    idletune::gemm::last_wrong() = GemmArgument::none;
     const auto is_transpose = [](CLBlastTranspose t) {
       return t >= CLBlastTransposeNo && t <= CLBlastTransposeConjugate;
     };

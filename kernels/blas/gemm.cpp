@@ -236,36 +236,55 @@ Status Gemm::multiply_strided(const Product& product, const Strides& strides,
 
 namespace {
 
-// The kernels' dimensions of a product, wherever its matrices lie.
-Result<Shape> shape_of(const Product& product, std::int64_t count, GemmOperands operands,
-                       std::int64_t rows_at_once) {
+// How many at once, and how many in the last part, if that has fewer; else 0.
+struct Parts {
+  Parts(std::int64_t all, std::int64_t at_once)
+      : most(std::min(all, at_once)), rest(most > 0 ? all % most : 0) {}
+  std::int64_t most, rest;
+};
+
+}  // namespace
+
+Result<std::vector<Shape>> Gemm::State::shapes(const Product& product, std::int64_t count,
+                                               GemmOperands operands) const {
   Product anywhere = product;
   for (MatrixPlace* place : {&anywhere.a, &anywhere.b, &anywhere.c}) {
     *place = {{}, 0, gemm::kMaxSize};
   }
   PlacedProduct placed;
-  Status status = gemm::place(anywhere, count, placed);
+  const Status status = gemm::place(anywhere, count, placed);
   if (!status.ok()) return status;
-  std::int64_t links = operands == GemmOperands::anywhere && count > 1 ? kScattered : 0;
+  std::int64_t shared = 0, panels = 0;
   for (std::size_t i = 0; i < 2; ++i) {
     const bool is_a = placed.names[i] == GemmArgument::a;
     const bool packed = operands == (is_a ? GemmOperands::a_packed : GemmOperands::b_packed);
-    const bool shared =
-        packed || operands == (is_a ? GemmOperands::a_shared : GemmOperands::b_shared);
     if (packed) placed.operands[i].turned = false;
-    if (packed) links |= gemm::kPanelsA << i;
-    if (shared && count > 1) links |= kSharedA << i;
+    if (packed) panels |= gemm::kPanelsA << i;
+    if (packed || operands == (is_a ? GemmOperands::a_shared : GemmOperands::b_shared))
+      shared |= kSharedA << i;
   }
-  return Shape{std::min(placed.m, rows_at_once),
-               placed.n,
-               std::max<std::int64_t>(placed.k, 1),
-               std::min(placed.count, kMaxProducts),
-               placed.operands[0].turned ? 1 : 0,
-               placed.operands[1].turned ? 1 : 0,
-               links};
+  const bool anywhere_at_all = operands == GemmOperands::anywhere;
+  const bool empty = placed.k == 0 || placed.alpha == 0;
+  if (empty) {
+    gemm::leave_out_products(placed);
+    panels = 0;
+    shared = kSharedA | kSharedB;
+  }
+  // As enqueue_scattered() does it.
+  const bool scattered = anywhere_at_all && queue != nullptr && !empty && placed.count > 1;
+  if (anywhere_at_all && !scattered) placed.count = std::min<std::int64_t>(placed.count, 1);
+  std::vector<Shape> shapes;
+  const Parts products(placed.count, kMaxProducts), rows(placed.m, rows_at_once);
+  for (const std::int64_t some : {products.most, products.rest}) {
+    for (const std::int64_t m : {rows.most, rows.rest}) {
+      if ((some == 0 || m == 0) && !shapes.empty()) continue;
+      const std::int64_t links = scattered ? kScattered : panels | (some > 1 ? shared : 0);
+      shapes.push_back({m, placed.n, placed.k, some, placed.operands[0].turned ? 1 : 0,
+                        placed.operands[1].turned ? 1 : 0, links});
+    }
+  }
+  return shapes;
 }
-
-}  // namespace
 
 Gemm::Gemm(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Gemm::Gemm(Gemm&&) noexcept = default;
@@ -299,15 +318,20 @@ Result<Gemm> Gemm::open(Agent& agent, Device& device, std::unique_ptr<Applicatio
 }
 
 Status Gemm::prepare(const Product& product, std::int64_t count, GemmOperands operands) {
-  const Result<Shape> shape = shape_of(product, count, operands, state_->rows_at_once);
-  return shape.ok() ? state_->kernel.prepare(*shape) : shape.status();
+  const Result<std::vector<Shape>> shapes = state_->shapes(product, count, operands);
+  if (!shapes.ok()) return shapes.status();
+  Status status;
+  for (const Shape& shape : *shapes) {
+    if (status.ok()) status = state_->kernel.prepare(shape);
+  }
+  return status;
 }
 
 Result<Explanation> Gemm::explain(const Product& product, std::int64_t count,
                                   GemmOperands operands) const {
-  const Result<Shape> shape = shape_of(product, count, operands, state_->rows_at_once);
-  if (!shape.ok()) return shape.status();
-  return state_->kernel.explain(*shape);
+  const Result<std::vector<Shape>> shapes = state_->shapes(product, count, operands);
+  if (!shapes.ok()) return shapes.status();
+  return state_->kernel.explain(shapes->front());
 }
 
 MatrixStorage Gemm::storage() const {

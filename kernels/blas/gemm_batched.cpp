@@ -133,9 +133,11 @@ Status Gemm::State::enqueue_scattered(PlacedProduct placed, const Offsets& offse
   for (Operand& operand : placed.operands) operand.stride = 0;
   PlacedProduct overlapping = placed;  // of which the kernels' description asks for more memory
   for (Operand& operand : overlapping.operands) operand.stride = -1;
-  // A graph that is captured would read the tables of later calls.
+  // A graph that is captured would read the tables of later calls; on our queue it would take the
+  // launches of other queues with it.
   const bool tables_used = queue != nullptr && placed.alpha != 0 && placed.count > 1 &&
-                           holds_dense(overlapping) && !device.capturing(options.queue);
+                           holds_dense(overlapping) && !device.capturing(options.queue) &&
+                           !device.capturing(queue->handle());
   const auto at_once = static_cast<std::size_t>(tables_used ? kMaxProducts : 1);
   const auto lists = in_order(placed, offsets);
   LaunchOptions without_event = options;

@@ -8,6 +8,8 @@
 
 #include <idletune/c_handles.hpp>
 #include <idletune/gemm.hpp>
+
+#include "kernels/blas/placed_product.hpp"
 #if IDLETUNE_WITH_CUDA
 #include <idletune/cuda.hpp>
 #endif
@@ -129,6 +131,7 @@ idletune_status multiply_batched(MatrixStorage storage, idletune_gemm* gemm, idl
   const char* const fault = describe(product, gemm, layout, ta, tb, m, n, k);
   if (fault != nullptr) return refused(fault);
   if (count < 0) return refused("count is negative");
+  if (count > idletune::gemm::kMaxSize) return refused("count is more than there can be");
   if (count > 0 && a_offsets == nullptr) return refused("a_offsets is NULL");
   if (count > 0 && b_offsets == nullptr) return refused("b_offsets is NULL");
   if (count > 0 && c_offsets == nullptr) return refused("c_offsets is NULL");

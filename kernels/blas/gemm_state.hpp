@@ -54,6 +54,10 @@ struct Gemm::State {
                 const LaunchOptions& options);
   Status launch_rows(const gemm::PlacedProduct& placed, std::int64_t links, const Argument& table,
                      const LaunchOptions& options);
+  // The kernels' dimensions of all launches of a product, wherever its matrices lie: those of most
+  // rows and products first.
+  Result<std::vector<Shape>> shapes(const Product& product, std::int64_t count,
+                                    GemmOperands operands) const;
   Status check_and_enqueue(gemm::PlacedProduct& placed, const LaunchOptions& options);
   Status enqueue(gemm::PlacedProduct& placed, const LaunchOptions& options);
   Status enqueue_part(const gemm::PlacedProduct& placed, const LaunchOptions& options);
@@ -62,6 +66,8 @@ struct Gemm::State {
                            const LaunchOptions& options);
   Status enqueue_table(gemm::PlacedProduct placed, const Offsets& offsets,
                        const LaunchOptions& options);
+  // Whether the operand can be packed; nothing is enqueued.
+  Status check_packable(const Product& product, bool is_a) const;
   Status make_one();
   Result<Argument> fill_table(const gemm::PlacedProduct& placed, const Offsets& offsets);
   // The last of several launches: its event is that of all.

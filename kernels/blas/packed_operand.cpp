@@ -22,6 +22,13 @@ Status other_storage(GemmArgument operand) {
   return wrong(operand, "% was packed by a Gemm of another storage", gemm::name_of(operand));
 }
 
+// Whether its lines are along the depth.
+bool lies_turned(const Product& product, bool is_a) {
+  const bool by_rows = (product.layout == MatrixLayout::row_major) !=
+                       (is_a ? product.transpose_a : product.transpose_b);
+  return by_rows == is_a;
+}
+
 }  // namespace
 
 Status Gemm::State::make_one() {
@@ -40,8 +47,27 @@ Status Gemm::State::make_one() {
   return status;
 }
 
+Status Gemm::State::check_packable(const Product& product, bool is_a) const {
+  const GemmArgument operand = is_a ? GemmArgument::a : GemmArgument::b;
+  const MatrixPlace& place = is_a ? product.a : product.b;
+  const std::int64_t outer = is_a ? product.m : product.n;
+  const bool turned = lies_turned(product, is_a);
+  const std::int64_t needed = turned ? product.k : outer;
+  const Status status =
+      gemm::check_place(operand, is_a ? GemmArgument::lda : GemmArgument::ldb, place, needed);
+  if (!status.ok()) return status;
+  std::uint64_t bytes = 0;
+  return check_operand({place.buffer,
+                        {place.offset, turned ? outer : product.k, needed, place.leading},
+                        false,
+                        0,
+                        0},
+                       operand, 1, bytes);
+}
+
 Result<PackedOperand> Gemm::pack(GemmArgument operand, const Product& product,
                                  const LaunchOptions& options) {
+  gemm::last_wrong() = GemmArgument::none;
   PackedOperand packed;
   packed.storage_ = storage();
   packed.is_a_ = operand == GemmArgument::a;
@@ -55,6 +81,9 @@ Result<PackedOperand> Gemm::pack(GemmArgument operand, const Product& product,
     if (size >= 1 && size <= kMaxSize) continue;
     return wrong(operand, "a packed operand has a side of %, expected 1 to %", size, kMaxSize);
   }
+  Status status = state_->check_packable(product, packed.is_a_);
+  if (status.ok()) status = state_->make_one();
+  if (!status.ok()) return status;
   const std::int64_t depth = whole_panels(packed.depth_);
   const std::uint64_t elements = static_cast<std::uint64_t>(depth * whole_panels(packed.outer_));
   if (elements > SIZE_MAX / state_->element_bytes) {
@@ -73,16 +102,18 @@ Result<PackedOperand> Gemm::pack(GemmArgument operand, const Product& product,
   zeros.c.buffer = packed.buffer_->argument();
   LaunchOptions without_event = options;
   without_event.event = nullptr;
-  Status status = multiply_strided(
-      zeros, {whole_panels(packed.outer_) / kPanel, 0, 0, depth * kPanel}, without_event);
+  status = multiply_strided(zeros, {whole_panels(packed.outer_) / kPanel, 0, 0, depth * kPanel},
+                            without_event);
   if (status.ok()) status = state_->device.order(options.queue, options.queue);
   if (status.ok()) status = pack_again(packed, product, options);
-  if (!status.ok()) return status;
-  return packed;
+  if (status.ok()) return packed;
+  (void)state_->queue->wait();  // whose memory goes
+  return status;
 }
 
 Status Gemm::pack_again(PackedOperand& packed, const Product& product,
                         const LaunchOptions& options) {
+  gemm::last_wrong() = GemmArgument::none;
   const std::int64_t outer = packed.is_a_ ? product.m : product.n;
   const GemmArgument operand = packed.is_a_ ? GemmArgument::a : GemmArgument::b;
   if (outer != packed.outer_ || product.k != packed.depth_) {
@@ -91,27 +122,16 @@ Status Gemm::pack_again(PackedOperand& packed, const Product& product,
   }
   if (packed.storage_ != storage()) return other_storage(operand);
   if (state_->queue == nullptr) return no_queue();
-  Status status = state_->make_one();
+  Status status = state_->check_packable(product, packed.is_a_);
+  if (status.ok()) status = state_->make_one();
   if (!status.ok()) return status;
-  const bool by_rows = (product.layout == MatrixLayout::row_major) !=
-                       (packed.is_a_ ? product.transpose_a : product.transpose_b);
   Product line;
-  line.transpose_a = by_rows == packed.is_a_;
+  line.transpose_a = lies_turned(product, packed.is_a_);
   line.m = packed.depth_;
   line.n = line.k = 1;
   line.a = packed.is_a_ ? product.a : product.b;
   line.b = {state_->one->argument(), 0, 1};
   line.c = {packed.buffer_->argument(), 0, kPanel};
-  const std::int64_t needed = line.transpose_a ? packed.depth_ : outer;
-  const std::int64_t lines = line.transpose_a ? outer : packed.depth_;
-  status = gemm::check_place(operand, packed.is_a_ ? GemmArgument::lda : GemmArgument::ldb, line.a,
-                             needed);
-  if (status.ok()) {
-    std::uint64_t bytes = 0;
-    status = state_->check_operand(
-        {line.a.buffer, {line.a.offset, lines, needed, line.a.leading}, false, 0, 0}, operand, 1,
-        bytes);
-  }
   // The first lines of all panels, then the second ones, ...
   const std::int64_t step = line.transpose_a ? line.a.leading : 1;
   LaunchOptions without_event = options;

@@ -77,6 +77,7 @@ bool overlap_each_other(const Rectangle& x, std::int64_t count, std::int64_t str
 }
 
 Status place(const Product& product, std::int64_t count, PlacedProduct& placed) {
+  last_wrong() = GemmArgument::none;
   const bool turned_layout = product.layout == MatrixLayout::column_major;
   Status status;
   if (!is_size(product.m) || !is_size(product.n) || !is_size(product.k) || !is_size(count)) {

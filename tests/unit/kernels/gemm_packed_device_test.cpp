@@ -1,4 +1,5 @@
 // Operands of the library idletune::gemm that many products share.
+#include "tests/unit/forwarding_devices.hpp"
 #include "tests/unit/kernels/gemm_calls.hpp"
 #include "tests/unit/required.hpp"
 
@@ -78,8 +79,13 @@ TEST_CASE("what cannot be packed is refused, naming the argument") {
   refused(library.gemm->pack(GemmArgument::b, product).status(), GemmArgument::b, "b: ");
   product.b.offset = -1;
   refused(library.gemm->pack(GemmArgument::b, product).status(), GemmArgument::b, "offset of b");
+  Product zeros;  // what packing writes first
+  zeros.m = zeros.n = 16;
+  CHECK(library.gemm->explain(zeros).code() == StatusCode::not_found);
   product = small.product;
   auto packed = required(library.gemm->pack(GemmArgument::b, product));
+  CHECK(Gemm::last_wrong_argument() == GemmArgument::none);
+  CHECK(library.gemm->explain(zeros).ok());
   product.k = 3;
   refused(library.gemm->multiply_packed(product, packed), GemmArgument::k, "k is 3, expected 4");
   refused(library.gemm->pack_again(packed, product), GemmArgument::b, "b is 4 by 3");
@@ -136,4 +142,40 @@ TEST_CASE("what was prepared is what batches of every kind and packed products l
       CHECK(launches() == 1);
     }
   }
+}
+
+TEST_CASE("what was prepared is what products of nothing launch, and all parts of long ones") {
+  Library library;
+  const auto ones = library.upload(std::vector<float>(240, 1.0f));
+  const auto c = library.upload(std::vector<float>(120));
+  for (const bool no_depth : {true, false}) {
+    Product product;
+    product.m = 6, product.n = 10, product.k = no_depth ? 0 : 12;
+    product.transpose_b = true;
+    product.alpha = no_depth ? 1.0f : 0.0f;
+    product.a = {ones->argument(), 0, 12};
+    product.b = {ones->argument(), 0, 12};
+    product.c = {c->argument(), 0, 10};
+    for (const std::int64_t count : {1, 2}) {
+      CAPTURE(count);
+      REQUIRE(library.gemm->prepare(product, count).ok());
+      REQUIRE(library.gemm->multiply_strided(product, {count, 72, 72, 60}).ok());
+      library.wait();
+      CHECK(required(library.gemm->explain(product, count)).launches == (no_depth ? 1 : 2));
+    }
+  }
+  test::NarrowDevice narrow(*library.device, 8);  // 32 rows at once
+  AgentOptions options;
+  options.model = kNoModel;
+  auto agent = Agent::open(options);  // goes before the device
+  REQUIRE(agent.ok());
+  library.gemm = required(Gemm::open(*agent, narrow, library.application_queue()));
+  Product rows;
+  rows.m = 40, rows.n = rows.k = 4;
+  REQUIRE(library.gemm->prepare(rows).ok());
+  for (const std::int64_t part : {32, 8}) {
+    rows.m = part;
+    CHECK(library.gemm->explain(rows).ok());
+  }
+  library.gemm.reset();
 }

@@ -150,7 +150,7 @@ class Gemm {
   Result<Explanation> explain(const Product& product, std::int64_t count = 1,
                               GemmOperands operands = GemmOperands::apart) const;
   MatrixStorage storage() const;
-  // Which argument the calling thread's last failed call was about.
+  // Which argument the calling thread's last call failed for; none: it did not, or for no argument.
   static GemmArgument last_wrong_argument();
 
  private:
