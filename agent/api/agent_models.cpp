@@ -127,7 +127,7 @@ Status AgentModels::reject(const std::string& why) {
   } else {
     status = Status(StatusCode::not_found, "reject_model: there is no model before this one");
   }
-  if (status.ok()) tell_agent(status);
+  if (status.code() != StatusCode::not_found) tell_agent(status);  // it went back, kept or not
   return status;
 }
 

@@ -27,6 +27,13 @@ Result<ModelPointer> open_model(std::vector<std::uint8_t> bytes, const std::stri
   return Model::open(std::move(*part), name);
 }
 
+// Of a file itself; else it may be read, or taken, another time.
+bool is_final(const Status& status) {
+  return status.code() == StatusCode::corrupt || status.code() == StatusCode::untrusted ||
+         status.code() == StatusCode::version_mismatch || status.code() == StatusCode::not_found ||
+         status.code() == StatusCode::invalid_argument;
+}
+
 bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() &&
          text.compare(text.size() - end.size(), end.size(), end.data(), end.size()) == 0;
@@ -48,10 +55,10 @@ Status SlottedModels::open(const std::string& own_path, const ModelPointer& imag
   if (Status found = find_confirmed(image, next); !found.ok()) status = found;
   if (Status found = find_trial(image, next); !found.ok()) status = found;
   const bool changes = is_known ? next.encode() != kept : next.trial.is_there();
-  // Nothing is tried that is not on the medium first.
+  // Nothing is tried that is not on the medium first, and nothing is forgotten that cannot be read.
   if (!changes) {
     record_ = std::move(next);
-  } else if (!keep(next).ok()) {
+  } else if (!folders_.writable || !keep(next).ok()) {
     next.trial = {};
     record_ = std::move(next);
     trial_ = {};
@@ -69,19 +76,23 @@ Result<ModelPointer> SlottedModels::read(Place place) const {
 }
 
 // Nobody knows any more, or yet, what is confirmed: the program's own model, or the older one of the
-// slots where both are newer; of a trial nothing is known either.
+// slots where both are newer. One slot alone may hold what was refuted: it is on trial again.
 SlotRecord SlottedModels::begun_with(const ModelPointer& image) const {
-  SlotRecord record;
+  std::vector<KnownModel> there;
   for (const Place place : kSlots) {
     const Result<ModelPointer> slot = read(place);
-    if (!slot.ok()) continue;
-    const KnownModel model = known(*slot, place);
-    if (!record.confirmed.is_there() || model.generation < record.confirmed.generation)
-      record.confirmed = model;
+    if (slot.ok()) there.push_back(known(*slot, place));
   }
+  SlotRecord record;
+  if (there.size() == 2)
+    record.confirmed = there[there[1].generation < there[0].generation ? 1 : 0];
   const KnownModel own = known(image, Place::image);
   if (own.is_there() && own.generation >= record.confirmed.generation) record.confirmed = own;
   record.lowest_generation = record.confirmed.generation;
+  if (there.size() == 1 && there[0].digest != own.digest && record.admits(there[0]).ok()) {
+    record.begin_trial(there[0], kept_->trials());
+    record.young_starts = 0;  // find_trial() counts this one
+  }
   return record;
 }
 
@@ -103,8 +114,11 @@ Status SlottedModels::find_confirmed(const ModelPointer& image, SlotRecord& reco
     status = Status(StatusCode::corrupt, "'%': holds another model than was confirmed",
                     file_of(wanted.place));
   }
-  // A program with another model of its own has no older one any more; else what is left serves.
-  std::tie(record.confirmed, confirmed_) = another(image, record, wanted.digest);
+  // A program with another model of its own has no older one any more; else what is left serves,
+  // this once where the slot may be read another time.
+  const auto [model, pushed] = another(image, record, wanted.digest);
+  if (status.ok() || is_final(status)) record.confirmed = model;
+  confirmed_ = pushed;
   return status;
 }
 
@@ -213,7 +227,6 @@ Status SlottedModels::reject(const std::string& why) {
   SlotRecord next = record_;
   if (next.trial.is_there()) {
     next.refute_trial(why);
-    if (Status kept = keep(next); !kept.ok()) return kept;
     trial_ = {};
   } else if (!next.confirmed.is_there()) {
     return Status(StatusCode::not_found, "reject_model: there is no model");
@@ -222,10 +235,13 @@ Status SlottedModels::reject(const std::string& why) {
     const auto [model, pushed] =
         another(image.ok() ? *image : ModelPointer(), record_, record_.confirmed.digest);
     next.refute_confirmed(why, model);
-    if (Status kept = keep(next); !kept.ok()) return kept;
     confirmed_ = pushed;
   }
-  return {};
+  // Gone back from now, whether that can be written or not.
+  refused_.clear();
+  Status kept = keep(next);
+  record_ = std::move(next);
+  return kept;
 }
 
 Status SlottedModels::look() {
@@ -243,13 +259,17 @@ Status SlottedModels::look() {
     const std::string path = joined("%/%", folders_.incoming_name, name);
     const std::uint64_t stamp = file_stamp(path);
     const auto refused = refused_.find(name);
-    if (refused != refused_.end() && stamp != 0 && refused->second == stamp) continue;
+    if (refused != refused_.end() && stamp != 0 && refused->second.stamp == stamp) {
+      status = refused->second.why;
+      continue;
+    }
     Result<std::vector<std::uint8_t>> bytes = folders_.incoming->read(name, kMaxModelBytes);
     Status taken = bytes.ok() ? take(std::move(*bytes), path, false) : bytes.status();
     if (taken.ok()) {
-      (void)folders_.incoming->remove(name);
+      // Unless another one has come meanwhile.
+      if (file_stamp(path) == stamp) (void)folders_.incoming->remove(name);
     } else {
-      refused_[name] = stamp;
+      if (is_final(taken)) refused_[name] = {stamp, taken};
       status = std::move(taken);
     }
   }
@@ -343,6 +363,7 @@ slots::ModelFolders folders_of(const detail::AgentState& agent) {
   folders.incoming_name = state + "/incoming";
   folders.incoming = open_folder(folders.incoming_name);
   folders.writable = folders.models != nullptr && writable;
+  if (folders.writable) tidy_folder(folders.incoming_name);
   return folders;
 }
 

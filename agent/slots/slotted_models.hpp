@@ -88,7 +88,12 @@ class SlottedModels final : public detail::KeptModels {
   SlotRecord record_;
   bool is_recorded_ = false;  // on the medium: this one or one before it
   ModelPointer confirmed_, trial_;
-  std::map<std::string, std::uint64_t> refused_;  // digests of what was found and refused
+  // What was found among the pushed files and is not looked at again.
+  struct Refused {
+    std::uint64_t stamp = 0;  // of the file
+    Status why;
+  };
+  std::map<std::string, Refused> refused_;
 };
 
 }  // namespace idletune::slots

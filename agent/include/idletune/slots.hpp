@@ -30,6 +30,7 @@ class ModelSlots;
 // confirmed one stays. Agent::confirm_model() and reject_model() end a trial; so do three starts
 // that end within a minute in another way than by closing the agent, and what its first picks and
 // deaths were worth beside the confirmed one's, by tests that are wrong in one case of a hundred.
+// (That a minute has passed idle() or the background thread sees: one of them has to run.)
 // What is gone back from is refused for good, and what is older than the confirmed one, also after a
 // restart. Without a state folder, or where another process has it, nothing is tried.
 const ModelSlots* model_slots();

@@ -275,3 +275,51 @@ TEST_CASE("where only the journal cannot be written no slot is filled") {
   CHECK(process.models->look().ok());
   CHECK(process.state() == ModelState::trial);
 }
+
+TEST_CASE("who loses the journal does not believe in one slot alone") {
+  SlotBoard board;
+  {
+    SlotProcess process = board.start();
+    process.push("m.itmodel", kTwo);
+    REQUIRE(process.models->look().ok());
+    REQUIRE(process.models->reject("it crashes").ok());
+  }
+  REQUIRE(test::open_faulty_storage(board.disk)->remove("journal").ok());
+  for (std::uint32_t start = 1; start <= slots::kYoungDeaths + 1; ++start) {
+    const SlotProcess process = board.start();
+    const bool tried = start <= slots::kYoungDeaths;
+    CHECK(process.state() == (tried ? ModelState::trial : ModelState::confirmed));
+    CHECK(process.digest() == digest_of_model(tried ? kTwo : kOne));
+  }
+}
+
+TEST_CASE("a model is gone back from though that cannot be written") {
+  SlotBoard board;
+  SlotProcess process = board.start();
+  process.push("m.itmodel", kTwo);
+  REQUIRE(process.models->look().ok());
+  process.journal_fails = true;
+  CHECK(process.models->reject("late frames").code() == StatusCode::no_space);
+  CHECK(process.digest() == digest_of_model(kOne));
+  CHECK(process.state() == ModelState::confirmed);
+  process.journal_fails = false;
+  process.push("m.itmodel", kTwo);
+  CHECK(process.models->look().code() == StatusCode::untrusted);
+}
+
+TEST_CASE("a start that can write nothing forgets nothing") {
+  SlotBoard board;
+  {
+    SlotProcess process = board.start();
+    process.push("m.itmodel", kTwo);
+    REQUIRE(process.models->look().ok());
+    process.live();
+  }
+  {
+    SlotProcess process = board.start(/*writable=*/false);
+    CHECK(process.digest() == digest_of_model(kOne));
+  }
+  const SlotProcess process = board.start();
+  CHECK(process.digest() == digest_of_model(kTwo));
+  CHECK(process.state() == ModelState::trial);
+}
