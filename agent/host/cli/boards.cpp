@@ -79,7 +79,18 @@ std::vector<std::string> words_for(const Board& board, const std::string& script
   switch (board.way) {
     case Board::Way::folder: return {"sh", "-c", script};
     case Board::Way::ssh:
-      return {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", board.at, script};
+      // Who falls silent is given up after a minute.
+      return {"ssh",
+              "-o",
+              "BatchMode=yes",
+              "-o",
+              "ConnectTimeout=15",
+              "-o",
+              "ServerAliveInterval=15",
+              "-o",
+              "ServerAliveCountMax=4",
+              board.at,
+              script};
     case Board::Way::adb: return {"adb", "-s", board.at, "exec-out", script};
   }
   return {};

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <thread>
 
 #include "agent/host/cli/boards.hpp"
@@ -214,6 +215,15 @@ std::string folder_for(const Board& board) {
 
 void run_pull(const PullArguments& arguments, CliContext& context) {
   const std::vector<Board> boards = must(boards_of(arguments.boards));
+  std::map<std::string, std::string> owners;  // of folders
+  for (const Board& board : boards) {
+    const auto [owner, first] = owners.insert({folder_for(board), board.name});
+    if (first || owner->second == board.name) continue;
+    must(Status(
+        StatusCode::invalid_argument,
+        "pull: '%' and '%' would share the folder '%', expected two calls with an --output each",
+        owner->second, board.name, owner->first));
+  }
   struct Answer {
     Status status;
     std::string folder;
