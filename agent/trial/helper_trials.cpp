@@ -50,29 +50,32 @@ struct Progress {
   Configuration compiled;
   bool any_compiled = false;
   Shape shape;
-  std::vector<std::uint32_t> seeds;  // references at hand for `shape`
+  std::uint64_t captured = 0;
+  std::vector<std::uint32_t> seeds;  // references at hand for these
 
   bool has_compiled(const TrialRequest& request) const {
     return any_compiled && compiled == request.configuration;
   }
   bool has_prepared(const TrialRequest& request) const {
-    if (shape != request.shape) return false;
+    if (shape != request.shape || captured != request.captured_digest) return false;
     for (std::uint32_t seed : seeds) {
       if (seed == request.seed) return true;
     }
     return false;
   }
-  void note(const TrialRequest& request) {
-    if (request.stage != TrialStage::prepare) {
+  void note(const TrialRequest& request, bool correct) {
+    if (correct && request.stage != TrialStage::prepare) {
       compiled = request.configuration;
       any_compiled = true;
     }
-    if (request.stage == TrialStage::prepare || request.stage == TrialStage::check) {
-      if (shape != request.shape) seeds.clear();
-      shape = request.shape;
-      if (!has_prepared(request)) push(seeds, request.seed);
-      if (seeds.size() > 2) seeds.erase(seeds.begin());
-    }
+    if (request.stage == TrialStage::compile) return;
+    // It forgets one problem for another.
+    if (shape != request.shape || captured != request.captured_digest) seeds.clear();
+    shape = request.shape;
+    captured = request.captured_digest;
+    if (!correct || request.stage == TrialStage::measure) return;
+    if (!has_prepared(request)) push(seeds, request.seed);
+    if (seeds.size() > 2) seeds.erase(seeds.begin());
   }
 };
 
@@ -156,7 +159,8 @@ class HelperTrials::State {
     const Clock::time_point start = Clock::now();
     TrialOutcome outcome;
     outcome.stage = request.stage;
-    if (child_ && child_->ended(Nanoseconds(0))) child_.reset();  // died while it had nothing to do
+    // Died while it had nothing to do, or is about to: then it has said so, or has hung up.
+    if (child_ && (child_->ended(Nanoseconds(0)) || !child_->channel().quiet())) end_child();
     const Nanoseconds processor_before = child_ ? child_->cpu_time() : Nanoseconds(0);
     if (ensure_child(outcome) && reference_runs(request, outcome)) converse(request, outcome);
     outcome.frozen = std::exchange(frozen_, Nanoseconds(0));
@@ -285,13 +289,14 @@ class HelperTrials::State {
       }
       status = decoded.status();
     }
-    outcome.cut = request.stage == TrialStage::compile && deadline == request.compile_limit;
+    outcome.cut = request.stage == TrialStage::compile && deadline == request.compile_limit &&
+                  status.code() == StatusCode::timeout;
     judge_silence(status, deadline, outcome);
     child_.reset();
   }
 
   void after(const TrialRequest& request, const TrialOutcome& outcome) {
-    if (outcome.status == TrialStatus::correct && !request.only_warm_up) progress_.note(request);
+    if (!request.only_warm_up) progress_.note(request, outcome.status == TrialStatus::correct);
     if (outcome.status == TrialStatus::timeout) {
       end_child();  // its device still runs the kernel
     } else if (outcome.status == TrialStatus::runtime) {
@@ -308,6 +313,7 @@ class HelperTrials::State {
     }
     if (status.code() != StatusCode::not_found) return fail_apart(outcome, status.message());
     if (!child_->ended(kReap)) {
+      outcome.ambiguous = !child_->bade_farewell();  // somebody's kill takes long to end it, too
       return fail(outcome, TrialStatus::crash, "the helper hung up");
     }
     const ExitStatus& exit = child_->exit_status();
@@ -351,6 +357,8 @@ class HelperTrials::State {
       if (request.stage == TrialStage::measure) {
         runs += std::min(request.repeats, kMaxCountedRepeats);
       }
+      // That takes long, and is checked twice.
+      if (package_->setup_count() > 0) runs += 1 + kSetupDeadlines;
       total += options_.executor.first_run_allowance + run * runs;
     }
     return total;

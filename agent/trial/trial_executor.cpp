@@ -30,7 +30,6 @@ using trial::Scratch;
 
 constexpr std::uint32_t kTriesPerSample = 3;  // against events that report no time
 constexpr std::uint32_t kMaxRepeats = 10000;
-constexpr int kSetupDeadlines = 10;  // of a run, for a setup
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 
 namespace idletune {
 
+constexpr int kSetupDeadlines = 10;  // of a run, for a setup
 constexpr Nanoseconds kNoDeadline = std::chrono::hours(24);
 
 struct TrialExecutorOptions {

@@ -100,7 +100,9 @@ std::uint32_t poison_word(ScalarType type, std::uint32_t argument, std::uint32_t
   const std::uint64_t mixed = Random((std::uint64_t{argument} << 32) | seed).next();
   const auto drawn = static_cast<std::uint32_t>(mixed >> 32);
   if (scalar_size_bytes(type) < 4 && is_integer(type)) return drawn;
-  return 0x7ffd7e00u | (drawn >> 23);
+  const std::uint32_t half = 0x7e00u | (drawn >> 23);
+  // Halves all look alike: one of them tells as much as a word.
+  return (scalar_size_bytes(type) < 4 ? half << 16 : 0x7ffd0000u) | half;
 }
 
 std::uint32_t guard_word(std::uint32_t argument) {

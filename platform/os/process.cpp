@@ -110,7 +110,6 @@ Status Channel::send(Bytes data, nanoseconds wait) {
 
 Result<std::size_t> Channel::receive(MutableBytes buffer, nanoseconds wait) {
   if (!is_open()) return closed_channel();
-  if (buffer.empty()) return {StatusCode::invalid_argument, "channel: receiving into no space"};
   Deadline deadline(wait);
   for (;;) {
     const ssize_t got = ::recv(descriptor_, buffer.data(), buffer.size(), MSG_DONTWAIT);
@@ -122,6 +121,11 @@ Result<std::size_t> Channel::receive(MutableBytes buffer, nanoseconds wait) {
       return {StatusCode::io_error, "channel: receiving: %", error_text(errno)};
     }
   }
+}
+
+bool Channel::quiet() const {
+  char next = 0;
+  return ::recv(descriptor_, &next, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && !means_peer_gone(errno);
 }
 
 Status Channel::receive_all(MutableBytes buffer, nanoseconds wait, bool* received_any) {

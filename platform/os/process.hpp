@@ -35,15 +35,17 @@ class Channel {
   // Sends all bytes. Errors: timeout (part of it may have been sent: the stream is no longer
   // usable), not_found (the peer is gone or the channel closed), io_error.
   Status send(Bytes data, std::chrono::nanoseconds wait);
-  // Receives what is there, at most buffer.size() bytes, waiting at most `wait` for the first byte
+  // Receives what is there, at most buffer.size() bytes (more than 0), waiting at most `wait` for the first byte
   // (0: just looks). Returns the count, at least 1. Errors: timeout (nothing came), not_found (the
-  // peer is gone and everything it sent was received), io_error, invalid_argument (empty buffer).
+  // peer is gone and everything it sent was received), io_error.
   Result<std::size_t> receive(MutableBytes buffer, std::chrono::nanoseconds wait);
   // Receives exactly buffer.size() bytes within `wait`. Errors as above; after one the stream is no
   // longer usable, except for `timeout` with nothing received yet (`received_any`, if given, says
   // so).
   Status receive_all(MutableBytes buffer, std::chrono::nanoseconds wait,
                      bool* received_any = nullptr);
+  // Nothing has come, and the peer is there.
+  bool quiet() const;
   void close();
 
  private:
@@ -107,6 +109,7 @@ class ChildProcess {
   // `byte` was the last thing that the child sent. If it is a farewell (see join_parent), it tells
   // what nobody else may know. False: it is none.
   bool take_farewell(std::uint8_t byte);
+  bool bade_farewell() const { return farewell_ != 0; }
   // A killed child of this process that nobody waits for any more. Any thread.
   static void leave_behind(pid_t pid);
   // Reaps those left behind that have ended; how many have not. Any thread.

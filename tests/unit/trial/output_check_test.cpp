@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -144,8 +145,13 @@ TEST_CASE("bytes may be off by what the tolerance says, whatever the poison was"
 
 TEST_CASE("a half that was not written is said to be so") {
   const std::uint32_t word = poison_word(ScalarType::f16, 2, 1);
-  const auto left = static_cast<std::uint16_t>(word & 0xffff);
-  const auto check =
-      compared<std::uint16_t>(ScalarType::f16, tolerance(1e30), {left}, {Half(1).bits}, &word);
-  CHECK(check.message().find("was not written") != std::string::npos);
+  std::vector<std::uint8_t> bytes(4);
+  fill_words(word, bytes);
+  for (const std::size_t element : {0, 1}) {
+    std::uint16_t left = 0;
+    std::memcpy(&left, &bytes[2 * element], sizeof left);
+    const auto check =
+        compared<std::uint16_t>(ScalarType::f16, tolerance(1e30), {left}, {Half(1).bits}, &word);
+    CHECK(check.message().find("was not written") != std::string::npos);
+  }
 }
