@@ -72,12 +72,11 @@ Result<FileHeader> read_file_header(Bytes file) {
             kFileHeaderBytes};
   }
   if (std::memcmp(file.data(), kMagic, sizeof(kMagic)) != 0) {
-    return {StatusCode::corrupt,
-            "journal: the file does not begin with the journal's magic number"};
+    return {StatusCode::corrupt, "journal: the file has no journal's magic number"};
   }
   if (crc32c(file.subspan(0, kHeaderChecksumOffset)) !=
       get(file.data() + kHeaderChecksumOffset, 4)) {
-    return {StatusCode::corrupt, "journal: the checksum of the file header (offset 20) is wrong"};
+    return {StatusCode::corrupt, "journal: the checksum of the file header is wrong"};
   }
   FileHeader header;
   header.version = static_cast<std::uint16_t>(get(file.data() + 8, 2));

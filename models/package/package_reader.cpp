@@ -88,7 +88,7 @@ class Reader {
     }
     if (!table_layout::is_flatbuffer(bytes.data(), bytes.size(), fb::layout::kTables,
                                      fb::at_kernel_package, kLimits)) {
-      return corrupt("damaged (the FlatBuffers structure does not hold together)");
+      return corrupt("damaged (no FlatBuffers structure)");
     }
     root_ = fb::GetKernelPackage(bytes.data());
     return Status();
@@ -115,10 +115,9 @@ class Reader {
       return corrupt("damaged (the content digest does not match)");
     }
     if (root_->minimum_agent_version() > kAgentVersion) {
-      return Status(
-          StatusCode::version_mismatch,
-          "needs agent version % (major * 1000000 + minor * 1000 + patch) or newer, this one is %",
-          root_->minimum_agent_version(), kAgentVersion);
+      return Status(StatusCode::version_mismatch,
+                    "needs agent version % (1.2.3: 1002003), this one is %",
+                    root_->minimum_agent_version(), kAgentVersion);
     }
     return Status();
   }

@@ -320,7 +320,7 @@ Status check_header(const model_schema::ModelFile& model, const std::string& nam
   }
   if (model.kernels()->size() > kMaxKernels) return corrupt(name, "too many kernels");
   if (content_digest(model) != model.content_digest()) {
-    return corrupt(name, "its content does not match its digest (damaged or edited)");
+    return corrupt(name, "its content does not match its digest");
   }
   return Status();
 }

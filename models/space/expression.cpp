@@ -188,8 +188,7 @@ Result<Expression> Expression::load(Span<const std::uint32_t> code,
                                     Span<const std::int64_t> constants, std::string_view text,
                                     std::size_t dimension_count, std::size_t parameter_count) {
   if (text.size() > kMaxText || constants.size() > kMaxInstructions) {
-    return Status(StatusCode::corrupt,
-                  "expression '%...': the text or the list of constants is too long",
+    return Status(StatusCode::corrupt, "expression '%...': too long, or too many constants",
                   text.substr(0, 200));
   }
   CodeChecker checker(code, constants.size(), std::min<std::size_t>(dimension_count, 32),

@@ -31,8 +31,7 @@ Result<Nanoseconds> device_time(const Api& api, cl_event event) {
   }
   if (error != CL_SUCCESS) return to_status(error, "clGetEventProfilingInfo");
   if (end <= start || end - start > static_cast<cl_ulong>(Nanoseconds::max().count())) {
-    return {StatusCode::device_error,
-            "clGetEventProfilingInfo: run from % to % ns; expected an end after the start", start,
+    return {StatusCode::device_error, "clGetEventProfilingInfo: no time: from % to % ns", start,
             end};
   }
   return Nanoseconds(static_cast<Nanoseconds::rep>(end - start));
