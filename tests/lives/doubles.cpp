@@ -301,16 +301,13 @@ Result<Nanoseconds> Simulation::launched(const Enqueued& step) {
   const int c = index_of(step.values), s = process_->shape_of(step.first);
   // Also where it is refused: something of it may have begun.
   Launched& pair = launched_[{c, s}];
-  if (pair.first.count() == 0) pair.first = time_->now();
+  if (pair.times++ == 0) pair.first = time_->now();
   pair.last = time_->now();
-  ++pair.times;
   if (bad_launch_) return Status(StatusCode::device_error, "the application's own fault");
   const int driver = reference_.driver();
   const Nature nature = world_.nature(driver, c);
   const Runs runs = process_->runs(c, s);
-  if (told_failed_.count({c, s}) > 0)
-    report_.say(std::string("I2:runs-as-") + name_of(runs) + "-after-it-failed",
-                world_.text(driver, c));
+  if (told_failed_.count({c, s}) > 0) promises_.failed_rest(c, s, name_of(runs));
   if (runs == Runs::adopted) note_adopted(s, c);
   if (c > 0 && nature == Nature::refused_launch && !world_.called)
     return Status(StatusCode::device_error, "refused");

@@ -71,6 +71,10 @@ void Promises::never_twice_bitten(const Handed& handed) {
               where(handed.c, handed.s));
 }
 
+void Promises::failed_rest(int c, int s, const std::string& as) {
+  report_.say("I2:runs-as-" + as + "-after-it-failed", where(c, s));
+}
+
 void Promises::quirks_rest(int c, bool named, const std::string& as) {
   if (named) report_.say("I2:quirk-runs-as-" + as, world_.text(reference_.driver(), c));
 }

@@ -76,6 +76,8 @@ class Promises {
   void never_twice_bitten(const Handed& handed);
   // I2. What the quirk table names is refused before it gets anywhere.
   void quirks_rest(int c, bool named, const std::string& as);
+  // I2. It runs, though the application said that a call failed, and nobody has looked since.
+  void failed_rest(int c, int s, const std::string& as);
   // I3. Suspects run in the helper only, once more, in another session; of calls, which have none,
   // those that the board went down with run there.
   void suspects_rest(const Handed& handed, bool suspect, bool adopted);
