@@ -29,4 +29,9 @@ Status check_range(const Buffer& buffer, std::size_t offset, std::size_t size) {
           size, offset, buffer.size_bytes()};
 }
 
+Result<Nanoseconds> checked_time(Result<Nanoseconds> told) {
+  if (!told.ok() || told->count() > 0) return told;
+  return {StatusCode::device_error, "elapsed: the driver's time of a launch is none"};
+}
+
 }  // namespace idletune

@@ -1,4 +1,4 @@
-// What every back end asks of a request before it troubles its driver. Any thread.
+// What every back end asks of a request before it troubles its driver, and of an answer. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -18,5 +18,8 @@ Status check_allocation(const DeviceInfo& device, std::size_t bytes);
 
 // Error: invalid_argument unless `size` bytes at `offset` are inside the buffer.
 Status check_range(const Buffer& buffer, std::size_t offset, std::size_t size);
+
+// What a driver tells of a launch that has ended. Error: device_error where that is no time.
+Result<Nanoseconds> checked_time(Result<Nanoseconds> told);
 
 }  // namespace idletune

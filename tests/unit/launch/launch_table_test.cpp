@@ -61,6 +61,18 @@ TEST_CASE("a claimed slot that is not published yet is invisible") {
   CHECK(table.published() == 0);
 }
 
+TEST_CASE("a slot that is given back expects no launches") {
+  LaunchTable table(1);
+  ShapeSlot* slot = add(table, {7});
+  REQUIRE(slot != nullptr);
+  table.unlist(*slot);
+  slot->said_launches = 1e9;
+  table.give_back(*slot);
+  slot = add(table, {8});
+  REQUIRE(slot != nullptr);
+  CHECK(slot->said_launches == -1);
+}
+
 TEST_CASE("threads that add the same shapes at once agree on the slots afterwards") {
   constexpr std::int64_t kShapes = 200;
   LaunchTable table(2 * kShapes);
