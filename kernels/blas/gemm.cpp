@@ -263,7 +263,7 @@ Result<std::vector<Shape>> Gemm::State::shapes(const Product& product, std::int6
     if (packed || operands == (is_a ? GemmOperands::a_shared : GemmOperands::b_shared))
       shared |= kSharedA << i;
   }
-  const bool anywhere_at_all = operands == GemmOperands::anywhere;
+  const bool lie_anywhere = operands == GemmOperands::anywhere;
   const bool empty = placed.k == 0 || placed.alpha == 0;
   if (empty) {
     gemm::leave_out_products(placed);
@@ -271,8 +271,8 @@ Result<std::vector<Shape>> Gemm::State::shapes(const Product& product, std::int6
     shared = kSharedA | kSharedB;
   }
   // As enqueue_scattered() does it.
-  const bool scattered = anywhere_at_all && queue != nullptr && !empty && placed.count > 1;
-  if (anywhere_at_all && !scattered) placed.count = std::min<std::int64_t>(placed.count, 1);
+  const bool scattered = lie_anywhere && queue != nullptr && !empty && placed.count > 1;
+  if (lie_anywhere && !scattered) placed.count = std::min<std::int64_t>(placed.count, 1);
   std::vector<Shape> shapes;
   const Parts products(placed.count, kMaxProducts), rows(placed.m, rows_at_once);
   for (const std::int64_t some : {products.most, products.rest}) {

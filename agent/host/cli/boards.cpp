@@ -81,14 +81,10 @@ std::vector<std::string> words_for(const Board& board, const std::string& script
     case Board::Way::ssh:
       // Who falls silent is given up after a minute.
       return {"ssh",
-              "-o",
-              "BatchMode=yes",
-              "-o",
-              "ConnectTimeout=15",
-              "-o",
-              "ServerAliveInterval=15",
-              "-o",
-              "ServerAliveCountMax=4",
+              "-oBatchMode=yes",
+              "-oConnectTimeout=15",
+              "-oServerAliveInterval=15",
+              "-oServerAliveCountMax=4",
               board.at,
               script};
     case Board::Way::adb: return {"adb", "-s", board.at, "exec-out", script};

@@ -32,9 +32,9 @@ class Notes {
   virtual void account(std::chrono::nanoseconds work, std::chrono::nanoseconds lost) = 0;
 };
 
-// Any number of threads; to open and to end it waits while somebody tunes. Ends before the agent. Where another
-// process has its state folder, or there is none, notes are lost with this process, and
-// AgentStatus::storage says why.
+// Any number of threads; to open and to end it waits while somebody tunes. Ends before the agent.
+// Where another process has its state folder, or there is none, notes are lost with this process,
+// and AgentStatus::storage says why.
 std::unique_ptr<Notes> open_notes(Agent& agent);
 
 }  // namespace idletune

@@ -60,7 +60,8 @@ class Tuner {
   Configuration best() const;
   Nanoseconds best_time() const;  // 0 before any
   // Whether `launches` further uses would pay for more steps of `step_cost` each, by what was told
-  // so far; while nothing of it was correct, whether anything is left to try. `reason`, if not null, receives one sentence.
+  // so far; while nothing of it was correct, whether anything is left to try. `reason`, if not
+  // null, receives one sentence.
   bool pays(double launches, Nanoseconds step_cost, std::string* reason = nullptr) const;
   std::size_t told() const;  // configurations
   // "NAME=value NAME=value".
