@@ -1,4 +1,5 @@
-// What every back end asks of a request before it troubles its driver, and of an answer. Any thread.
+// What every back end asks of a request before it troubles its driver, and of an answer. Any
+// thread.
 #pragma once
 
 #include <cstddef>

@@ -36,8 +36,8 @@ class Channel {
   // usable), not_found (the peer is gone or the channel closed), io_error.
   Status send(Bytes data, std::chrono::nanoseconds wait);
   // Receives what is there, at most buffer.size() bytes (more than 0), waiting at most `wait` for
-  // the first byte (0: just looks). Returns the count, at least 1. Errors: timeout (nothing came), not_found (the
-  // peer is gone and everything it sent was received), io_error.
+  // the first byte (0: just looks). Returns the count, at least 1. Errors: timeout (nothing came),
+  // not_found (the peer is gone and everything it sent was received), io_error.
   Result<std::size_t> receive(MutableBytes buffer, std::chrono::nanoseconds wait);
   // Receives exactly buffer.size() bytes within `wait`. Errors as above; after one the stream is no
   // longer usable, except for `timeout` with nothing received yet (`received_any`, if given, says

@@ -80,10 +80,13 @@ class SlotProcess {
     REQUIRE(incoming.rename("part", name).ok());
     REQUIRE(incoming.sync_folder().ok());
   }
-  // Pushes it, tries it, and is content with it.
-  void adopt(Bytes model) {
+  void try_out(Bytes model) {
     push("m.itmodel", model);
     REQUIRE(models->look().ok());
+  }
+  // Pushes it, tries it, and is content with it.
+  void adopt(Bytes model) {
+    try_out(model);
     REQUIRE(models->confirm().ok());
   }
   std::uint64_t digest() const {

@@ -67,8 +67,7 @@ TEST_CASE("a model that is gone back from is refused for good") {
   SlotBoard board;
   {
     SlotProcess process = board.start();
-    process.push("m.itmodel", kTwo);
-    REQUIRE(process.models->look().ok());
+    process.try_out(kTwo);
     CHECK(process.models->reject("pictures were late").ok());
     CHECK(process.digest() == digest_of_model(kOne));
     CHECK(process.models->standing().gone_back.message() == "pictures were late");
@@ -280,8 +279,7 @@ TEST_CASE("who loses the journal does not believe in one slot alone") {
   SlotBoard board;
   {
     SlotProcess process = board.start();
-    process.push("m.itmodel", kTwo);
-    REQUIRE(process.models->look().ok());
+    process.try_out(kTwo);
     REQUIRE(process.models->reject("it crashes").ok());
   }
   REQUIRE(test::open_faulty_storage(board.disk)->remove("journal").ok());
@@ -296,8 +294,7 @@ TEST_CASE("who loses the journal does not believe in one slot alone") {
 TEST_CASE("a model is gone back from though that cannot be written") {
   SlotBoard board;
   SlotProcess process = board.start();
-  process.push("m.itmodel", kTwo);
-  REQUIRE(process.models->look().ok());
+  process.try_out(kTwo);
   process.journal_fails = true;
   CHECK(process.models->reject("late frames").code() == StatusCode::no_space);
   CHECK(process.digest() == digest_of_model(kOne));
@@ -311,8 +308,7 @@ TEST_CASE("a start that can write nothing forgets nothing") {
   SlotBoard board;
   {
     SlotProcess process = board.start();
-    process.push("m.itmodel", kTwo);
-    REQUIRE(process.models->look().ok());
+    process.try_out(kTwo);
     process.live();
   }
   {
