@@ -31,11 +31,16 @@ class ClassAudit {
     if (!(first ? of_variant : of_default).has_free()) return Turn::nobodys;
     return first ? Turn::variants : Turn::defaults;
   }
+  // Their tickets are of that comparison's mark, which points to nothing.
   WatchTickets of_variant, of_default;
+  static const Variant* mark(std::uint64_t shape, std::uint64_t variant) {
+    return reinterpret_cast<const Variant*>(static_cast<std::uintptr_t>(shape ^ variant));
+  }
 
   // --- the tuner ---
   // The digest of what is compared; 0: nothing yet.
   std::uint64_t variant() const { return variant_.load(std::memory_order_relaxed); }
+  const Variant* mark() const { return mark(shape_.load(std::memory_order_relaxed), variant()); }
   std::uint64_t launches() const { return launches_.load(std::memory_order_relaxed); }
   void discard(Device& device) {
     of_variant.discard(device);

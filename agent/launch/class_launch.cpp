@@ -26,10 +26,10 @@ void KernelState::look_at_trace() {
   }
 }
 
-bool KernelState::traced(const ShapeSlot& slot, const Variant& variant) const {
+bool KernelState::traced(const ShapeSlot& slot, const Variant& variant, bool& begins) const {
   if (trace_.trace == nullptr) return true;
   return variant.proof.begin(*trace_.trace, trace_.subject ^ digest_of(variant.configuration),
-                             digest_of(slot.shape), trace_.clock->now());
+                             digest_of(slot.shape), trace_.clock->now(), begins);
 }
 
 Status KernelState::launch_unslotted(std::uint32_t lane, const LaunchOptions& options,
@@ -40,40 +40,37 @@ Status KernelState::launch_unslotted(std::uint32_t lane, const LaunchOptions& op
   const ClassVariant* found = offer.choose(shape);
   using Turn = ClassAudit::Turn;
   auto turn = Turn::nobodys;
+  const Variant* mark = nullptr;
   if (found != nullptr && found->elsewhere != ClassVariant::slower &&
       classes_.compares(profiling_available())) {
-    turn = classes_.audit.turn(LaunchTable::hash(shape), found->digest, number);
+    const std::uint64_t hash = LaunchTable::hash(shape);
+    turn = classes_.audit.turn(hash, found->digest, number);
+    mark = ClassAudit::mark(hash, found->digest);
   }
   const bool trusted = found != nullptr && found->elsewhere == ClassVariant::better;
   if (turn == Turn::defaults || (turn == Turn::nobodys && !trusted)) found = nullptr;
-  if (found != nullptr && trace_.trace != nullptr &&
-      !found->proof->begin(*trace_.trace, trace_.subject ^ found->digest, digest_of(shape),
-                           trace_.clock->now())) {
-    found = nullptr;
-  }
   // Timed for the audit where there are `tickets`.
-  const auto launch_one = [&](const KernelPackage& package, const trial::StepPrograms& programs,
-                              WatchTickets* tickets) {
+  const auto launch_one = [&](const ClassVariant* variant, WatchTickets* tickets) {
     Profiles profiles{};
-    Status status = launch_planned(lane, options, shape, package, programs, arguments,
+    Status status = launch_planned(lane, options, shape, variant, arguments,
                                    tickets != nullptr ? &profiles : nullptr, begun);
     if (!status.ok()) {
       discard(device_, profiles);
     } else if (tickets != nullptr) {
-      post(*tickets, profiles, nullptr);
+      post(*tickets, profiles, mark);
     }
     return status;
   };
   if (found != nullptr) {
-    Status status = launch_one(*found->package, *found->programs,
-                               turn == Turn::variants ? &classes_.audit.of_variant : nullptr);
+    Status status =
+        launch_one(found, turn == Turn::variants ? &classes_.audit.of_variant : nullptr);
     if (status.ok()) class_.fetch_add(1, std::memory_order_relaxed);
     if (begun && !status.ok()) offer.refused(*found);
     if (status.ok() || begun) return status;
     if (status.code() == StatusCode::busy) found = nullptr;
   }
-  Status status = launch_one(*default_package_, builder_.default_programs(),
-                             turn == Turn::defaults ? &classes_.audit.of_default : nullptr);
+  Status status =
+      launch_one(nullptr, turn == Turn::defaults ? &classes_.audit.of_default : nullptr);
   if (status.code() == StatusCode::busy && !begun) {
     status = launch_default_once(lane, options, shape, arguments, begun);
   }
@@ -82,10 +79,14 @@ Status KernelState::launch_unslotted(std::uint32_t lane, const LaunchOptions& op
   return status;
 }
 
+// `variant`: null for the default. Busy: what it needs beside is not there, or nobody would know that
+// it has begun.
 Status KernelState::launch_planned(std::uint32_t lane, const LaunchOptions& options,
-                                   const Shape& shape, const KernelPackage& package,
-                                   const trial::StepPrograms& programs, Argument* arguments,
-                                   Profiles* profiles, bool& begun) {
+                                   const Shape& shape, const ClassVariant* variant,
+                                   Argument* arguments, Profiles* profiles, bool& begun) {
+  const KernelPackage& package = variant != nullptr ? *variant->package : *default_package_;
+  const trial::StepPrograms& programs =
+      variant != nullptr ? *variant->programs : builder_.default_programs();
   LaunchPlan plan;
   GivenArguments::Sizes sizes;
   Status status = package.plan(shape, kNoParameters, plan);
@@ -108,7 +109,12 @@ Status KernelState::launch_planned(std::uint32_t lane, const LaunchOptions& opti
     }
   }
   if (!status.ok()) return status;
-  if (!lent) return Status(StatusCode::busy, std::string());
+  if (!lent || (shared > 0 && device_.capturing(options.queue)) ||
+      (variant != nullptr && trace_.trace != nullptr &&
+       !variant->proof->begin(*trace_.trace, trace_.subject ^ variant->digest, digest_of(shape),
+                              trace_.clock->now()))) {
+    return Status(StatusCode::busy, std::string());
+  }
   const PlannedStep& only = plan.first();
   if (only.spec.in_order && plan.all().size() == 1) {
     return programs[only.index]->enqueue(lane, only.range, {arguments, only.spec.arguments.size()},
@@ -116,7 +122,6 @@ Status KernelState::launch_planned(std::uint32_t lane, const LaunchOptions& opti
   }
   if (shared == 0)
     return enqueue_steps(lane, programs, plan.steps(), arguments, options, profiles, begun);
-  if (device_.capturing(options.queue)) return Status(StatusCode::busy, std::string());
   const MutexLock lock(scratch.enqueueing);
   status = scratch.begin_on(device_, options.queue);
   if (!status.ok()) return status;

@@ -121,7 +121,8 @@ bool KernelState::is_sample(ShapeSlot& slot, std::uint64_t launches) const {
 
 Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant,
                             Argument* arguments, const LaunchOptions& options, bool watched) {
-  if (!variant.proof.proven() && !traced(slot, variant)) {
+  bool begins = false;  // its proof
+  if (variant.was_refused() || (!variant.proof.proven() && !traced(slot, variant, begins))) {
     return enqueue(slot, lane, slot.fallback, arguments, options, false);
   }
   Profiles profiles{};
@@ -144,7 +145,7 @@ Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& 
   // A setup that does not pay yet is no fault, nor is what the default is refused as well: that is
   // the application's own.
   if (!begun) {
-    variant.proof.withdraw();
+    if (begins) variant.proof.withdraw();
     const bool waits = status.code() == StatusCode::busy;
     status = enqueue(slot, lane, slot.fallback, arguments, options, false);
     if (waits || !status.ok()) return status;
@@ -219,6 +220,11 @@ Status KernelState::enqueue_steps(std::uint32_t lane, const trial::StepPrograms&
         profiles != nullptr ? &(*profiles)[i] : nullptr);
     if (!status.ok()) return status;
     begun = true;
+    if (profiles != nullptr && (*profiles)[i] == nullptr) {  // a part of its time says nothing
+      discard(device_, *profiles);
+      *profiles = {};
+      profiles = nullptr;
+    }
   }
   return {};
 }

@@ -130,12 +130,12 @@ class KernelState {
   // Of a package in one configuration. `busy` where it needs memory of its own; nothing was
   // enqueued then.
   Status launch_planned(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
-                        const KernelPackage& package, const trial::StepPrograms& programs,
-                        Argument* arguments, Profiles* profiles, bool& begun);
+                        const ClassVariant* variant, Argument* arguments, Profiles* profiles,
+                        bool& begun);
   Status launch_default_once(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
                              Argument* arguments, bool& begun);
   // Whether the trace knows of it. The variant is not proven.
-  bool traced(const ShapeSlot& slot, const Variant& variant) const;
+  bool traced(const ShapeSlot& slot, const Variant& variant, bool& begins) const;
   Status enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant, Argument* arguments,
                  const LaunchOptions& options, bool watched);
   // `begun`: whether anything was enqueued that may change the application's data, also where it

@@ -70,8 +70,8 @@ void LaunchProof::take_over(LaunchProof&& other) {
   cell_.store(other.cell_.exchange(kProven, std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
-bool LaunchProof::begin(LaunchTrace& trace, std::uint64_t who, std::uint64_t shape,
-                        Nanoseconds now) const {
+bool LaunchProof::begin(LaunchTrace& trace, std::uint64_t who, std::uint64_t shape, Nanoseconds now,
+                        bool& begins) const {
   std::uint32_t found = kNotBegun;
   if (!cell_.compare_exchange_strong(found, kBeginning, std::memory_order_acquire)) {
     look(now);
@@ -79,8 +79,9 @@ bool LaunchProof::begin(LaunchTrace& trace, std::uint64_t who, std::uint64_t sha
   }
   const std::uint32_t cell = trace.begin(LaunchTrace::Place::launches, who, shape, now);
   trace_.store(&trace, std::memory_order_relaxed);
-  cell_.store(cell != LaunchTrace::kNoCell ? cell : kNotBegun, std::memory_order_release);
-  return cell != LaunchTrace::kNoCell;
+  begins = cell != LaunchTrace::kNoCell;
+  cell_.store(begins ? cell : kNotBegun, std::memory_order_release);
+  return begins;
 }
 
 void LaunchProof::prove() const { end(kProven); }

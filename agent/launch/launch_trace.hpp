@@ -124,11 +124,12 @@ class LaunchProof {
   void not_needed() { cell_.store(kProven, std::memory_order_relaxed); }
   bool proven() const { return cell_.load(std::memory_order_relaxed) == kProven; }
   // Before a launch, any thread. False: no cell is left for it, or another thread is just taking
-  // it.
-  bool begin(LaunchTrace& trace, std::uint64_t who, std::uint64_t shape, Nanoseconds now) const;
+  // it. `begins`: it is this launch that it waits for.
+  bool begin(LaunchTrace& trace, std::uint64_t who, std::uint64_t shape, Nanoseconds now,
+             bool& begins) const;
   // A launch of it went well. Any thread.
   void prove() const;
-  // Nothing of a launch reached the device; the next one begins anew.
+  // Nothing of the launch that it waits for reached the device; the next one begins anew.
   void withdraw() const { end(kNotBegun); }
   // Time has passed since it began: whatever was to happen has.
   void look(Nanoseconds now) const;

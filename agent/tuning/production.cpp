@@ -1,6 +1,7 @@
 #include "agent/tuning/production.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "agent/scheduler/nanoseconds.hpp"
@@ -188,12 +189,17 @@ void Production::audit_classes(KernelTask& kernel) {
   ClassAudit& audit = kernel.state->classes().audit;
   AuditTimes& known = kernel.audit;
   Device& device = kernel.state->device();
-  take_times(audit.of_variant, device, [&known](const WatchTicket&, Nanoseconds time) {
-    known.of_variant.add(time);
-    ++known.uncharged;
-  });
-  take_times(audit.of_default, device,
-             [&known](const WatchTicket&, Nanoseconds time) { known.of_default.add(time); });
+  // A launch of an earlier comparison may have been under way when it ended.
+  const auto take = [&](WatchTickets& tickets, RecentTimes& times, std::uint64_t& uncharged) {
+    take_times(tickets, device, [&](const WatchTicket& ticket, Nanoseconds time) {
+      if (ticket.variant != audit.mark()) return;
+      times.add(time);
+      ++uncharged;
+    });
+  };
+  std::uint64_t nothing = 0;
+  take(audit.of_variant, known.of_variant, known.uncharged);
+  take(audit.of_default, known.of_default, nothing);
   const TurnTimes times(known.of_variant, known.of_default);
   if (times.known() && times.loss() > 0) {
     accounts_.launch_was_slower(times.loss_of(std::exchange(known.uncharged, 0)));
@@ -213,7 +219,6 @@ void Production::audit_classes(KernelTask& kernel) {
   if (!told && waits) return;
   // Not always the same launch of a frame.
   audit.begin(all + ++known.rounds % 8 + (told ? kBetween : 0));
-  audit.discard(device);
   known.of_variant.clear();
   known.of_default.clear();
 }
@@ -371,7 +376,7 @@ void Production::watch_production(ShapeTask& task) {
                       (!task.compared_at || now() - *task.compared_at > kCompareAgain);
   if (!can_recheck || (!unseen && status != WatchStatus::recheck)) return;
   if (task.kernel.called) return known ? begin_duel(task, true) : void();
-  if (is<Resting>(task.work)) steps_.begin_recheck(task);
+  if (is<Resting>(task.work) && now() >= task.rests_until) steps_.begin_recheck(task);
 }
 
 // Whether only the clock dropped, or rose: the default takes turns with what runs, in the
@@ -389,7 +394,9 @@ void Production::begin_duel(ShapeTask& task, bool loses) {
     return publisher_.demote(task, journal::DemotionReason::slower_in_launches,
                              "slower in production than the default was");
   }
-  task.race.reset(new InPlaceTrials(core_.step_options(), kSlowdown, known));
+  StepOptions step = core_.step_options();
+  step.hopeless_factor = HUGE_VAL;  // one launch says little, and the first least of all
+  task.race.reset(new InPlaceTrials(step, kSlowdown, known));
   task.race->join(0);
   task.variants.offer(std::move(*rival));
   task.variants.race(task.race->turns());

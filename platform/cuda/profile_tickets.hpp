@@ -19,7 +19,8 @@ struct ProfileTicket {
 // allocations of ours. The events of a ticket are made when it is used first and kept.
 class ProfileTickets {
  public:
-  // More are never in use at once: four per shape of a kernel (agent/launch/launch_table.hpp).
+  // More are hardly in use at once: four per step and shape of a kernel wait for the tuner
+  // (agent/launch/launch_table.hpp). What finds none left is not timed.
   static constexpr std::uint32_t kCount = 1024;
 
   explicit ProfileTickets(std::shared_ptr<const Driver> driver);

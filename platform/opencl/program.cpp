@@ -50,7 +50,9 @@ bool is_same(const Argument& a, const Argument& b) {
   return x == y && a.size() == b.size();
 }
 
+// None is no list: OpenCL refuses one of no events.
 const cl_event* wait_events(const LaunchOptions& options) {
+  if (options.wait_count == 0) return nullptr;
   return reinterpret_cast<const cl_event*>(const_cast<void* const*>(options.wait_list));
 }
 

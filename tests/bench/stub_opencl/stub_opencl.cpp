@@ -389,8 +389,9 @@ cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void* 
 
 cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                               const size_t*, const size_t* global, const size_t* local,
-                              cl_uint wait_count, const cl_event*, cl_event* event) {
+                              cl_uint wait_count, const cl_event* waits, cl_event* event) {
   if (const cl_int error = enter(kEnqueueNDRangeKernel)) return error;
+  if ((wait_count == 0) != (waits == nullptr)) return CL_INVALID_EVENT_WAIT_LIST;
   const Object& object = *object_of(kernel);
   if (setting(STUB_RECORD_LAUNCHES) != 0) {
     std::lock_guard<std::mutex> lock(state().mutex);

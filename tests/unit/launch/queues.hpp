@@ -57,6 +57,7 @@ class Queues final : public test::LaunchOnlyDevice {
 
   std::atomic<std::size_t> allocated{0};
   std::atomic<int> discarded{0};
+  std::string untimed;  // the entry that comes back without a profile
   std::string failing;  // the entry that the driver refuses; "*": all
   int refused_orders = 0;
   bool profiling = true;
@@ -77,7 +78,8 @@ class Queues final : public test::LaunchOnlyDevice {
                    const LaunchOptions& options, void** profile) override {
       if (entry == device.failing || device.failing == "*")
         return Status(StatusCode::device_error, "refused");
-      if (profile != nullptr) *profile = device.profiling ? this : nullptr;
+      if (profile != nullptr)
+        *profile = device.profiling && entry != device.untimed ? this : nullptr;
       device.note({entry, options.queue, std::vector<Argument>(arguments.begin(), arguments.end()),
                    options.wait_count, options.event != nullptr, profile != nullptr});
       return {};

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "agent/host/lab/scripted_clock.hpp"
 #include "agent/launch/kernel_state.hpp"
 #include "tests/unit/launch/queues.hpp"
 #include "tests/unit/required.hpp"
@@ -36,6 +37,8 @@ struct SetupApplication {
     return kernel->launch(options, {100}, arguments);
   }
   void allow(std::uint32_t setups) { variant->scratch->setups_allowed = setups; }
+  // As the tuner does where it may run again.
+  void accept() { variant->refused = false; }
   std::string names(void* weights) {
     REQUIRE(launch(weights).ok());
     return device.names();
@@ -121,6 +124,8 @@ TEST_CASE("a setup that the driver refuses costs the application nothing") {
   CHECK(application.names(application.w) == "direct ");
   CHECK(application.variant->refused);  // the tuner will demote it
   application.device.failing.clear();
+  CHECK(application.names(application.w) == "direct ");
+  application.accept();
   CHECK(application.names(application.w) == "convert scale ");  // nothing counted as prepared
 }
 
@@ -136,6 +141,7 @@ TEST_CASE("a setup that was not enqueued since the queues could not be ordered w
   CHECK(application.device.names() == "direct ");
   CHECK(application.variant->scratch->setups_made == 1);
   CHECK(application.variant->scratch->setups_allowed == 1);
+  application.accept();
   REQUIRE(application.launch(application.other, on_second).ok());
   CHECK(application.device.names() == "order convert scale ");
   CHECK(application.variant->scratch->setups_allowed == 0);
@@ -148,6 +154,7 @@ TEST_CASE("a setup that fails in its midst leaves nothing that counts as prepare
   application.device.failing = "convert";
   CHECK(application.names(application.other) == "direct ");
   application.device.failing.clear();
+  application.accept();
   CHECK(application.names(application.w) == "convert scale ");
 }
 
@@ -180,7 +187,23 @@ TEST_CASE("a step that fails behind its setup is told, and what was prepared sta
   CHECK(application.device.names() == "convert direct ");
   CHECK(application.variant->refused);
   application.device.failing.clear();
+  application.accept();
   CHECK(application.names(application.w) == "scale ");
+}
+
+TEST_CASE("a launch that waits for its setup leaves the trace of one that runs alone") {
+  detail::LaunchTrace::Page page{};
+  detail::LaunchTrace trace(page, 1);
+  const ScriptedClock clock;
+  SetupApplication application;
+  application.kernel->trace_launches(&trace, &clock, 0);
+  application.variant =
+      required(application.kernel->build(*application.slot, {0, 16, 1}, Selection::tuned));
+  application.slot->current.store(application.variant.get());
+  application.allow(1);
+  CHECK(application.names(application.w) == "convert scale ");
+  CHECK(application.names(application.other) == "direct ");
+  CHECK(page.cells[0].begun != 0);
 }
 
 TEST_CASE("a launch on another queue comes after the setup on the first") {

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "agent/host/lab/scripted_clock.hpp"
 #include "agent/launch/kernel_state.hpp"
 #include "tests/unit/launch/queues.hpp"
 #include "tests/unit/required.hpp"
@@ -76,15 +77,21 @@ TEST_CASE("A shape without a slot runs its class's steps at its first launch, ta
 }
 
 TEST_CASE("A shape that needs more runs the default until the tuner has taken more") {
+  detail::LaunchTrace::Page page{};
+  detail::LaunchTrace trace(page, 1);
+  const ScriptedClock clock;
   SharingApplication application(1);
+  application.kernel->trace_launches(&trace, &clock, 0);
   application.adopt();
   REQUIRE(application.launch(116).ok());
   CHECK(application.kernel->class_launches() == 0);
+  CHECK(page.cells[0].begun == 0);                 // nor has it begun
   CHECK(application.device.allocated == 2 * 464);  // of that launch
   application.kernel->classes().reclaim();
   CHECK(application.device.allocated == 2 * 464 + 2 * (464 + 400));
   for (const std::int64_t n : {116, 132, 196}) REQUIRE(application.launch(n).ok());
   CHECK(application.kernel->class_launches() == 3);
+  CHECK(page.cells[0].begun != 0);
   // A default without a slot borrows it, too.
   REQUIRE(application.launch(96).ok());
   application.kernel->classes().reclaim();

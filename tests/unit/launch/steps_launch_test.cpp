@@ -160,4 +160,13 @@ TEST_CASE("a sampled launch is profiled step by step, and no profile is lost") {
   application.device.failing = "add";
   CHECK_FALSE(application.launch().ok());
   CHECK(application.device.discarded == 2);
+  // Of steps some of which are not timed nothing is.
+  slot->tickets.discard(application.device);
+  application.device.failing.clear();
+  application.device.discarded = 0;
+  application.device.untimed = "increment";
+  slot->launches = 0;
+  REQUIRE(application.launch().ok());
+  CHECK(application.device.discarded == 1);
+  CHECK(slot->tickets.none_out());
 }
