@@ -50,12 +50,10 @@ void AgentState::log_launches(const MonotonicClock* clock) {
 }
 
 void AgentState::tune_in_background(const BackgroundOptions& options) {
-  TuningEngine* engine = nullptr;
-  {
-    const MutexLock lock(mutex_);
-    engine = &*engine_;
-  }
-  BackgroundLoop loop(*engine, options, surroundings_);  // rounds hold mutex_
+  BackgroundLoop loop = [&] {
+    const MutexLock lock(mutex_);  // as rounds do
+    return BackgroundLoop(*engine_, options, surroundings_);
+  }();
   for (;;) {
     {
       const MutexLock lock(background_mutex_);

@@ -58,6 +58,7 @@ void AgentModels::open() {
   } else if (Status kept = kept_->open(path, model); !kept.ok()) {
     status = kept;
   }
+  read_last_ = status;
   tell_agent(status);
 }
 
@@ -79,7 +80,7 @@ void AgentModels::tell_agent(const Status& status) {
 
 Status AgentModels::receive(const std::string& path) {
   if (path == options_.model) stamp_ = file_stamp(path);
-  return kept_ != nullptr ? kept_->receive(path) : replace(path);
+  return read_last_ = kept_ != nullptr ? kept_->receive(path) : replace(path);
 }
 
 Status AgentModels::replace(const std::string& path) {
@@ -148,8 +149,8 @@ Nanoseconds AgentModels::look() {
   const MutexLock lock(mutex_);
   looked_at_ = now;
   const std::uint64_t stamp = file_stamp(options_.model);
-  Status status;
-  if (stamp != stamp_ && stamp != 0) status = receive(options_.model);
+  if (stamp != stamp_ && stamp != 0) (void)receive(options_.model);
+  Status status = read_last_;
   if (kept_ != nullptr) {
     if (Status pushed = kept_->look(); !pushed.ok()) status = pushed;
   }

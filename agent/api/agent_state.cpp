@@ -201,13 +201,17 @@ void AgentState::look_at(const Look& look) const {
 
 void AgentState::use_model(const std::shared_ptr<const Model>& model, const ModelStanding& standing,
                            const Status& status) {
-  if (!status.ok()) tell(options_, 1, "%", status.message());
-  const MutexLock lock(mutex_);
-  model_standing_ = standing;
-  model_status_ = status;
-  if (model_ == model) return;
-  model_ = model;
-  if (engine_ != nullptr) engine_->use_model(model_);
+  bool is_news = false;
+  {
+    const MutexLock lock(mutex_);
+    model_standing_ = standing;
+    is_news = !status.ok() && status.message() != model_status_.message();
+    model_status_ = status;
+    const bool is_other = model_ != model;
+    model_ = model;
+    if (is_other && engine_ != nullptr) engine_->use_model(model_);
+  }
+  if (is_news) tell(options_, 1, "%", status.message());
 }
 
 AgentState::~AgentState() {
@@ -400,7 +404,8 @@ Result<Explanation> AgentState::explain(const KernelState& kernel, const Shape& 
       if (shape_task->slot.shape == shape) return engine_->explain(*shape_task);
     }
   }
-  return Status(StatusCode::not_found, "kernel '%': this shape was neither launched nor prepared",
+  return Status(StatusCode::not_found,
+                "kernel '%': no slot has this shape (not launched, or beyond max_shapes)",
                 kernel.name());
 }
 

@@ -67,6 +67,21 @@ idletune::Argument make_argument(const idletune_argument& argument) {
   return idletune::Argument::scalar(kScalarKinds[kind - IDLETUNE_I32], &argument.value);
 }
 
+struct ArgumentList {
+  Status take(const idletune_argument* given, size_t count) {
+    if (given == nullptr && count > 0) {
+      return Status(StatusCode::invalid_argument, "arguments is NULL");
+    }
+    if (count > idletune::kMaxArguments) {
+      return Status(StatusCode::invalid_argument, "% arguments, expected at most %", count,
+                    idletune::kMaxArguments);
+    }
+    for (size_t i = 0; i < count; ++i) arguments[i] = make_argument(given[i]);
+    return {};
+  }
+  idletune::Argument arguments[idletune::kMaxArguments];
+};
+
 idletune::Configuration make_configuration(const idletune::Tuner& tuner, const int64_t* values) {
   return idletune::Configuration(
       idletune::Span<const std::int64_t>(values, tuner.parameter_count()));
@@ -214,20 +229,14 @@ idletune_status idletune_launch_problem(idletune_kernel* kernel, const idletune_
   if (kernel == nullptr) return missing("kernel");
   idletune::Problem made;
   if (problem == nullptr || !idletune::make_problem(*problem, made)) return missing("shape");
-  if (arguments == nullptr && argument_count > 0) return missing("arguments");
-  if (argument_count > idletune::kMaxArguments) {
-    return report(Status(StatusCode::invalid_argument, "launch: % arguments, expected at most %",
-                         argument_count, idletune::kMaxArguments));
-  }
-  idletune::Argument list[idletune::kMaxArguments];
-  for (size_t i = 0; i < argument_count; ++i) list[i] = make_argument(arguments[i]);
+  ArgumentList list;
+  if (Status status = list.take(arguments, argument_count); !status.ok()) return report(status);
   idletune::LaunchOptions options;
   options.queue = queue;
   options.wait_list = wait_list;
   options.wait_count = wait_count;
   options.event = event;
-  return report(kernel->kernel.launch(
-      options, made, idletune::Span<const idletune::Argument>(list, argument_count)));
+  return report(kernel->kernel.launch(options, made, {list.arguments, argument_count}));
 }
 
 idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, size_t dimensions,
@@ -272,13 +281,9 @@ idletune_status idletune_capture(idletune_kernel* kernel, const idletune_problem
   if (kernel == nullptr) return missing("kernel");
   idletune::Problem made;
   if (problem == nullptr || !idletune::make_problem(*problem, made)) return missing("shape");
-  if (arguments == nullptr || argument_count > idletune::kMaxArguments) {
-    return missing("arguments");
-  }
-  idletune::Argument list[idletune::kMaxArguments];
-  for (size_t i = 0; i < argument_count; ++i) list[i] = make_argument(arguments[i]);
-  return report(
-      kernel->kernel.capture(made, idletune::Span<const idletune::Argument>(list, argument_count)));
+  ArgumentList list;
+  if (Status status = list.take(arguments, argument_count); !status.ok()) return report(status);
+  return report(kernel->kernel.capture(made, {list.arguments, argument_count}));
 }
 
 int64_t idletune_idle(idletune_agent* agent, int64_t budget_ns) {

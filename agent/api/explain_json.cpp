@@ -2,8 +2,6 @@
 
 #include <idletune/text.hpp>
 
-#include <cstdio>
-
 #include "models/core/object_writer.hpp"
 
 namespace idletune::detail {
@@ -16,12 +14,6 @@ std::string numbers(Span<const std::int64_t> values) {
     append(out, "%", values[i]);
   }
   return out + "]";
-}
-
-std::string number_pair(double first, double second) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "[%.9g, %.9g]", first, second);
-  return buffer;
 }
 
 std::string status_json(const AgentStatus& status) {
@@ -76,7 +68,8 @@ std::string explanation_json(const Explanation& e) {
                 {e.setups, e.launches, e.evaluated, e.rejected, e.quarantined});
   object.text("production_watch", e.production_watch);
   object.numbers("fraction best_estimate_ms step_ms", {e.fraction, e.best_estimate_ms, e.step_ms});
-  object.raw("fraction_interval", number_pair(e.fraction_low, e.fraction_high));
+  object.raw("fraction_interval",
+             joined("[%, %]", number_text(e.fraction_low, 9), number_text(e.fraction_high, 9)));
   object.text("fraction_origin", e.fraction_origin);
   object.flag("launches_said", e.launches_said);
   if (e.captured) object.flag("captured", true);

@@ -50,14 +50,14 @@ Status apply_max_tuning(AgentOptions& options) {
   if (value == nullptr) return {};
   char* end = nullptr;
   errno = 0;
-  const double milliseconds = std::strtod(value, &end);
-  if (end == value || *end != '\0' || errno != 0 || !(milliseconds >= 0) || milliseconds > 1e12) {
-    return wrong("IDLETUNE_MAX_TUNING_MS", value, "a number of milliseconds, 0 or more");
+  const long long milliseconds = std::strtoll(value, &end, 10);
+  if (end == value || *end != '\0' || errno != 0 || milliseconds < 0 ||
+      milliseconds > 1000000000000) {
+    return wrong("IDLETUNE_MAX_TUNING_MS", value, "a whole number of milliseconds, 0 or more");
   }
-  options.max_tuning = std::chrono::nanoseconds(static_cast<std::int64_t>(milliseconds * 1e6));
-  // Less than a nanosecond still means "nothing", not "unlimited".
-  if (options.max_tuning.count() == 0)
-    options.mode = options.mode == Mode::tune ? Mode::cached : options.mode;
+  options.max_tuning = std::chrono::milliseconds(milliseconds);
+  // In the field that means "unlimited".
+  if (milliseconds == 0) options.mode = options.mode == Mode::tune ? Mode::cached : options.mode;
   return {};
 }
 

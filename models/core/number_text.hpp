@@ -1,15 +1,22 @@
-// A number as text with so many significant digits, as "%g" writes it; 17 lose nothing.
+// Numbers as text, in whatever language the application has.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
 namespace idletune {
 
+inline std::string with_point(std::string number) {
+  std::replace(number.begin(), number.end(), ',', '.');
+  return number;
+}
+
+// With so many significant digits, as "%g" writes it in the language "C"; 17 lose nothing.
 inline std::string number_text(double value, int digits) {
   char text[40];
   std::snprintf(text, sizeof text, "%.*g", digits, value);
-  return text;
+  return with_point(text);
 }
 
 }  // namespace idletune

@@ -216,7 +216,7 @@ class TunedKernel {
   void allow_in_place(const InPlaceOptions& options);
 
   Result<Explanation> explain(const Shape& shape) const;
-  std::vector<Shape> shapes() const;  // every shape seen, in order of appearance
+  std::vector<Shape> shapes() const;  // those that have a slot now
   const std::string& name() const;
 
  private:

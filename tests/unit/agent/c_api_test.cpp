@@ -60,6 +60,11 @@ class CAgent {
     return idletune_launch(kernel_, &size, 1, arguments.data(), arguments.size(), nullptr, nullptr,
                            0, event);
   }
+  idletune_status capture(const std::vector<idletune_argument>& arguments) {
+    const std::int64_t size = 64;
+    const idletune_problem problem = {&size, 1, nullptr, 0};
+    return idletune_capture(kernel_, &problem, arguments.data(), arguments.size());
+  }
   idletune_status launch(idletune_argument_kind kind) {
     idletune_argument argument = {};
     argument.kind = kind;
@@ -102,6 +107,9 @@ TEST_CASE("in C too many arguments are refused by the kernel, and far too many a
         IDLETUNE_INVALID_ARGUMENT);
   CHECK(last_message().find("kernel 'play'") != std::string::npos);
   CHECK(agent.launch(std::vector<idletune_argument>(kMaxArguments + 1, argument)) ==
+        IDLETUNE_INVALID_ARGUMENT);
+  CHECK(last_message().find("expected at most") != std::string::npos);
+  CHECK(agent.capture(std::vector<idletune_argument>(kMaxArguments + 1, argument)) ==
         IDLETUNE_INVALID_ARGUMENT);
   CHECK(last_message().find("expected at most") != std::string::npos);
 }

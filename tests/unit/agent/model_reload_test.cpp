@@ -244,6 +244,14 @@ TEST_CASE("a file that was replaced is noticed between launches, if the applicat
   CHECK(waiting.agent->idle(1ms).stages == 0);
   CHECK(watching.agent->status().model_generation == 2);
   CHECK(waiting.agent->status().model_generation == 1);
+  auto damaged = model_saying(8, 8, 3);
+  damaged[damaged.size() / 2] ^= 1;
+  push(path, damaged);
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(watching.launch().ok());
+    CHECK(watching.agent->idle(1ns).stages == 0);
+    CHECK(watching.agent->status().model.code() == StatusCode::corrupt);
+  }
   // What is left of the gap is used.
   for (int i = 0; i < 2000; ++i) REQUIRE(watching.launch().ok());
   CHECK(watching.agent->idle(1s).stages > 0);

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "models/core/number_text.hpp"
+
 using namespace idletune;
 
 TEST_CASE("joined puts texts and whole numbers in the places of its form") {
@@ -16,6 +18,12 @@ TEST_CASE("joined puts texts and whole numbers in the places of its form") {
   CHECK(joined("") == "");
   CHECK(joined("% of 50 %", 3) == "3 of 50 %");
   CHECK(joined("%%", std::string(), std::string_view()) == "");
+}
+
+TEST_CASE("a number's text has a point in every language") {
+  CHECK(with_point("0,5") == "0.5");
+  CHECK(with_point("-1,25e-07") == "-1.25e-07");
+  CHECK(number_text(-1.25e-7, 9) == "-1.25e-07");
 }
 
 TEST_CASE("numbers of every integer type are written in decimal, to the ends of their ranges") {
