@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "models/core/lists.hpp"
 #include "models/core/order.hpp"
 
 namespace idletune::detail {
@@ -26,9 +27,14 @@ BackgroundLoop::BackgroundLoop(TuningEngine& engine, const BackgroundOptions& op
       surroundings_(surroundings),
       gaps_(surroundings.clock->now()),
       duty_(options.max_duty, surroundings.clock->now()),
+      used_before_(engine.gap_wall()),
       ran_at_(surroundings.clock->now()),
       looked_at_(ran_at_ - kLook),
-      gap_seen_at_(ran_at_) {}
+      gap_seen_at_(ran_at_) {
+  for (const std::unique_ptr<KernelTask>& kernel : engine.kernels()) {
+    push(log_positions_, kernel->state->launch_log().end());
+  }
+}
 
 Nanoseconds BackgroundLoop::round() {
   learn_gaps();
@@ -51,7 +57,9 @@ Nanoseconds BackgroundLoop::round() {
     return std::min<Nanoseconds>(ready, kNothingPays);
   }
   ran_at_ = looked_at_ = time;
+  engine_.set_beyond_gap(gap - std::min(gap, gaps_.remaining(time)));
   const IdleReport report = engine_.run(gap, TimeSource::idle);
+  engine_.set_beyond_gap(Nanoseconds{0});
   // What waits for a compiler does not use the device.
   duty_.spend(surroundings_.clock->now(), engine_.gap_wall() - used_before_);
   used_before_ = engine_.gap_wall();

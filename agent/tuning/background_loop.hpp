@@ -18,7 +18,7 @@ namespace idletune::detail {
 // and has no thread. One thread at a time: that which may use the engine.
 class BackgroundLoop {
  public:
-  // Engine and surroundings must outlive it.
+  // Engine and surroundings must outlive it. What was launched and tuned before is not its own.
   BackgroundLoop(TuningEngine& engine, const BackgroundOptions& options,
                  const Surroundings& surroundings);
   // One look, and perhaps one step of tuning. Returns how long to sleep before the next.
@@ -37,8 +37,8 @@ class BackgroundLoop {
   IdleGapPredictor gaps_;
   DutyLimiter duty_;
   std::vector<std::uint64_t> log_positions_;  // of each kernel's launch log
-  Nanoseconds needs_{0};        // of the stage that did not fit the last gap; 0: all did
-  Nanoseconds used_before_{0};  // of the engine's gap_wall()
+  Nanoseconds needs_{0};     // of the stage that did not fit the last gap; 0: all did
+  Nanoseconds used_before_;  // of the engine's gap_wall()
   Nanoseconds board_read_at_{0};
   bool board_was_read_ = false;
   std::string_view board_blocks_;  // why; empty: it does not

@@ -78,7 +78,7 @@ class EngineCore {
   ShapeTask* favourite_ = nullptr;  // had the last step; keeps its turn while its data are prepared
   std::uint32_t streak_ = 0;        // steps of the favourite in a row
   Nanoseconds gap_needed_{0};       // by the last stage that did not fit; 0: none
-  Nanoseconds longest_gap_{0};
+  Nanoseconds longest_gap_{0}, beyond_gap_{0};
   std::uint64_t runs_ = 0;  // of the engine
 };
 

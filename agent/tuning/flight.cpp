@@ -45,7 +45,7 @@ bool Flight::ensure_runner(KernelTask& kernel) {
   }
   // One helper at a time: each holds a driver's worth of memory.
   for (const std::unique_ptr<KernelTask>& other : kernels_) {
-    if (!(*runner)->isolated() || other.get() == &kernel || other->runner == nullptr) continue;
+    if (other.get() == &kernel || other->runner == nullptr || !other->runner->isolated()) continue;
     end_runner(*other);
   }
   kernel.runner = std::move(*runner);
@@ -128,6 +128,7 @@ Flight::Next Flight::fit(ShapeTask& task, TrialRequest& request, TimeSource sour
   const bool compiles = request.stage == TrialStage::compile;
   const Nanoseconds needed =
       (compiles ? Nanoseconds{0} : predicted) + (announced ? Nanoseconds{0} : sync_takes());
+  if (!task.kernel.in_place.allowed) remaining -= core_.beyond_gap_;
   if (needed > remaining) {
     if (!compiles) task.misses = std::max(task.misses, 1u);
     task.blocker = Blocker::gap;
@@ -220,14 +221,13 @@ void Flight::learn_from(ShapeTask& task, const StageInFlight& stage, const Trial
   if (kernel.runner->poisoned()) core_.end_tuning(kernel, outcome.message);
 }
 
-// The caller's gap is over, with a stage or a trial half done.
-void Flight::gap_ends() {
+void Flight::gap_ends(bool was_gap) {
   if (in_flight_) in_flight_->gap_ends(now(), kernels_);
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     // The board may be switched off now, and nothing of the trials runs.
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
       rest(task->work);
-      if (task->blocker == Blocker::gap && task->misses > 0) ++task->misses;
+      if (was_gap && task->blocker == Blocker::gap && task->misses > 0) ++task->misses;
     }
   }
 }
@@ -329,16 +329,18 @@ void Flight::compile_for_launches(Build& build) const {
   if (build.status.ok()) build.variant = std::move(*variant);
 }
 
-void Flight::launch_once(KernelTask& task, const trial::StepPrograms& programs, const Shape& shape,
-                         const Configuration& configuration, std::uint64_t scratch_bytes) {
+Status Flight::launch_once(KernelTask& task, const trial::StepPrograms& programs,
+                           const Shape& shape, const Configuration& configuration,
+                           std::uint64_t scratch_bytes) {
   KernelState& kernel = *task.state;
   const KernelPackage& package = kernel.package();
-  const Status launched =
+  Status launched =
       warm_up(kernel.device(), package, programs, shape, package.plan(shape, configuration),
               configuration, core_.first_launch_deadline(), scratch_bytes);
   if (launched.code() == StatusCode::timeout) core_.end_tuning(task, "a launch never ended");
   if (!launched.ok())
     tell(options_, 1, "%: the first launch failed: %", kernel.name(), launched.message());
+  return launched;
 }
 
 // So that its code is there. No shape of the application's is known, and no trial need have run it.
@@ -349,8 +351,8 @@ void Flight::launch_default_small(KernelTask& kernel) {
   while (shape.size() < package.dimension_count()) shape.push_back(kSmall);
   while (shape.feature_count() < package.inputs().given_feature_count()) shape.push_feature(0);
   const Configuration& standard = package.default_configuration();
-  launch_once(kernel, kernel.state->default_programs(), small_shape(package, shape, &standard),
-              standard, kSmallScratchBytes);
+  (void)launch_once(kernel, kernel.state->default_programs(),
+                    small_shape(package, shape, &standard), standard, kSmallScratchBytes);
 }
 
 // Where the default was measured and nothing better was found.
@@ -369,8 +371,8 @@ std::size_t Flight::launch_known_defaults(KernelTask& kernel, Nanoseconds left) 
                       !state.adoption(measurement.trial.shape_key());
     if (!runs || left.count() <= 0) return;
     const Nanoseconds before = now();
-    launch_once(kernel, kernel.state->default_programs(), measurement.trial.shape, standard,
-                options_.scratch_limit_bytes);
+    (void)launch_once(kernel, kernel.state->default_programs(), measurement.trial.shape, standard,
+                      options_.scratch_limit_bytes);
     left -= now() - before;
     ++launched;
   });

@@ -50,7 +50,8 @@ class Flight : EnginePart {
   void keep_traced(StageInFlight& stage) { died_ = stage.take_handed(); }
   // Whether the stage is made again after a pause.
   bool is_to_be_repeated(ShapeTask& task, const TrialOutcome& outcome);
-  void gap_ends();
+  // The caller's gap is over, with a stage or a trial half done; or it was none, but a look.
+  void gap_ends(bool was_gap);
   // The stage that the end of the process cuts short has kept launches waiting all the same.
   void charge_unended();
   bool flies() const { return in_flight_.has_value(); }
@@ -67,8 +68,8 @@ class Flight : EnginePart {
   // The build, if it ends within `timeout`.
   std::optional<Build> take_build(Nanoseconds timeout);
   void build_for_launches(Build& build) const;
-  void launch_once(KernelTask& kernel, const trial::StepPrograms& programs, const Shape& shape,
-                   const Configuration& configuration, std::uint64_t scratch_bytes);
+  Status launch_once(KernelTask& kernel, const trial::StepPrograms& programs, const Shape& shape,
+                     const Configuration& configuration, std::uint64_t scratch_bytes);
   // Where the default was measured and nothing better was found. How many were launched.
   std::size_t launch_known_defaults(KernelTask& kernel, Nanoseconds left);
   void launch_default_small(KernelTask& kernel);

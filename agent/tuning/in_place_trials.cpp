@@ -21,7 +21,9 @@ Race::Policy policy(const StepOptions& options) {
 }  // namespace
 
 InPlaceTrials::InPlaceTrials(const StepOptions& options, double slowdown, bool are_known)
-    : times(policy(options)), max_slowdown(std::max(slowdown, 0.001)), times_are_known(are_known) {}
+    : times(policy(options)),
+      max_slowdown(slowdown > 0.001 ? slowdown : 0.001),
+      times_are_known(are_known) {}
 
 void InPlaceTrials::join(double ratio) {
   (void)times.join(ratio);

@@ -30,8 +30,10 @@ bool Steps::recall_one() {
 void Steps::publish_recalled(ShapeTask& task) {
   if (!task.recalled || !is<Resting>(task.work)) return;
   release_device();
+  const Configuration& known = task.recalled->configuration;
+  if (!facts_.may(task.facts(), known, task.slot.shape, Where::here)) return;
   // Where too much is exposed the trace alone speaks.
-  if (expose(task, task.recalled->configuration) == 0 && surroundings_.trace == nullptr) return;
+  if (expose(task, known) == 0 && surroundings_.trace == nullptr) return;
   (void)journal_.sync();
   Build build{&task, *std::exchange(task.recalled, std::nullopt)};
   build.handed = core_.hand_over(build.trial(), Where::here);
@@ -50,9 +52,13 @@ void Steps::launch_ahead(ShapeTask& task) {
   if (task.variants.adopted() != nullptr) {
     handed = core_.hand_over(task.trial(running.configuration), Where::launches);
   }
-  flight_.launch_once(task.kernel, *running.programs, task.slot.shape, running.configuration,
-                      options_.scratch_limit_bytes);
+  const Status launched = flight_.launch_once(task.kernel, *running.programs, task.slot.shape,
+                                              running.configuration, options_.scratch_limit_bytes);
   task.launched_ahead = &running;
+  if (task.variants.adopted() != nullptr && launched.code() == StatusCode::timeout) {
+    facts_.died({task.trial(running.configuration), Where::here}, journal::Ending::hung,
+                launched.message());
+  }
 }
 
 // Those of the last sessions, and what the journal says of them. How many were launched.

@@ -46,8 +46,14 @@ class TuningEngine {
   }
   bool worker_rests() const { return flight_.worker_rests(); }
   void release_device() { steps_.release_device(); }
-  void publish_recalled(ShapeTask& task) { steps_.publish_recalled(task); }
-  void launch_ahead(ShapeTask& task) { steps_.launch_ahead(task); }
+  void publish_recalled(ShapeTask& task) {
+    steps_.publish_recalled(task);
+    follow_facts();
+  }
+  void launch_ahead(ShapeTask& task) {
+    steps_.launch_ahead(task);
+    follow_facts();
+  }
 
   std::string capture_path(const KernelState& kernel, const Shape& shape) const {
     return core_.capture_path(kernel, shape);
@@ -72,6 +78,8 @@ class TuningEngine {
     core_.accounts_.library_worked(work, lost);
   }
   void set_longest_gap(Nanoseconds gap) { core_.longest_gap_ = gap; }
+  // Of the next budget: for those alone whose launches may be used for measuring.
+  void set_beyond_gap(Nanoseconds time) { core_.beyond_gap_ = time; }
   // How long stages had the device in idle time, in this process.
   Nanoseconds gap_wall() const { return core_.accounts_.gap_wall(); }
   // Whoever calls run() did not do so now. `why`: static text. The next run() takes it back.

@@ -94,6 +94,42 @@ TEST_CASE("where launches may be timed, gaps that no longer come are not waited 
   CHECK(application.board->requested.size() > 100);
 }
 
+TEST_CASE("where launches of one kernel may be timed, others still wait for gaps") {
+  Application application;
+  PlayedEngine& engine = application.engine;
+  auto package = required(KernelPackage::open(test::played_package(), "played"));
+  auto state = required(detail::KernelState::create(application.board->device, package, 4));
+  engine.engine->add_kernel(std::move(state), nullptr).in_place.allowed = true;
+  application.board->requested.clear();
+  for (int i = 0; i < 3000; ++i) {
+    engine.task().running_time = 3ms;
+    REQUIRE(engine.launch({64}, 1).ok());
+    application.board->clock.advance(1ms);
+    (void)application.loop.round();
+  }
+  for (const TrialRequest& request : application.board->requested) {
+    CHECK(request.stage == TrialStage::compile);
+  }
+}
+
+TEST_CASE("what was tuned and launched before background tuning begins is not its own") {
+  Application application;
+  PlayedEngine& engine = application.engine;
+  for (int i = 0; i < 100 && engine.engine->gap_wall() < 250ms; ++i) application.play(1);
+  application.board->clock.advance(600s);
+  BackgroundOptions options;
+  options.max_duty = 1e-4;
+  application.board->requested.clear();
+  BackgroundLoop next(*engine.engine, options, application.surroundings);
+  (void)next.round();  // launches may have gone on for all that time
+  CHECK(application.board->requested.empty());
+  for (int i = 0; i < 3; ++i) {
+    application.board->clock.advance(2s);
+    (void)next.round();
+    CHECK(engine.engine->status().blocker != Blocker::duty);
+  }
+}
+
 TEST_CASE("the share of time that was allowed is kept over any stretch") {
   for (const double max_duty : {0.02, 0.1, 0.5}) {
     BackgroundOptions options;

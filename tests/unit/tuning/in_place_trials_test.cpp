@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -56,6 +57,7 @@ TEST_CASE("the share of candidate launches keeps the slow-down that was allowed"
   CHECK(cycle(race) == 2);             // 10 % slower every second launch: 5 %
   CHECK(cycle(trials_of({0})) == 40);  // unknown
   CHECK(cycle(trials_of({1.2, 1.1, 1.1})) == 8);
+  CHECK(cycle(trials_of({1.2}, std::nan(""))) >= 1);
   CHECK(cycle(trials_of({1.1, 0.9, 1.0})) == 4);  // the fast one makes good what the slow one costs
 }
 

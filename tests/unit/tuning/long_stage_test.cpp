@@ -36,6 +36,16 @@ TEST_CASE("where a shape's stage fits no gap the others are tuned, and it later"
   CHECK(engine.explain(heavy).evaluated > 0);
 }
 
+TEST_CASE("a look at launches is no gap that was too short") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch().ok());
+  engine.task().blocker = Blocker::gap;
+  engine.task().misses = 2;
+  for (int i = 0; i < 10; ++i) (void)engine.idle(0ns);
+  CHECK(engine.task().misses == 2);
+}
+
 TEST_CASE("a device that nobody trusts yet is not asked in gaps that are too short") {
   const auto board = board_that();
   PlayedEngine engine(*board);
