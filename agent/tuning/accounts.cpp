@@ -119,8 +119,8 @@ void Accounts::credit_launches(ShapeTask& task, Nanoseconds now) {
     const Nanoseconds untuned = per_launch + task.least_saving;
     const Nanoseconds granted = task.kernel.device->at_most_the_clock(untuned * count, now);
     const Nanoseconds saved =
-        from_ns(real_ns(granted) * real_ns(task.least_saving) / real_ns(untuned)) * prepared /
-        count;
+        from_ns(real_ns(granted) * real_ns(task.least_saving) / real_ns(untuned) *
+                (static_cast<double>(prepared) / static_cast<double>(count)));
     ledger_.credit(granted - saved, saved);
   }
 }

@@ -143,7 +143,7 @@ void Publisher::offer_for_classes(KernelTask& kernel) {
   // Nothing announces them: without a trace a death in one would never be known, nor without a record
   // of what the trace names.
   const bool kept = !options_.state.empty() && journal_.storage_status().ok();
-  if (kept && surroundings_.trace == nullptr) return;
+  if (kept && surroundings_.trace == nullptr) return kernel.state->classes().offer({});
   std::vector<ClassVariant> variants(ClassVariants::kMax);
   std::size_t count = 0;
   for (const std::unique_ptr<ShapeTask>& task : kernel.shapes) {

@@ -19,6 +19,9 @@ std::string percent(double share) {
   return joined("%.% %", tenths / 10, tenths % 10);
 }
 
+// Busy: that says nothing of it.
+Status may_not_run() { return Status(StatusCode::busy, "it may not run at the moment"); }
+
 }  // namespace
 
 // Takes the work off the shape if its plan has come to an end, and does what follows from that.
@@ -143,6 +146,12 @@ bool Steps::shelve(ShapeTask& task) {
 }
 
 void Steps::end_recheck(ShapeTask& task, const CandidateTrial& plan, JournaledTrial& journaled) {
+  if (plan.verdict() == TrialVerdict::inconclusive) {
+    journaled.rest();
+    (void)knowledge_.notice_capture(task);
+    return pause(task);
+  }
+  task.inconclusive = 0;
   task.least_saving = plan.least_gain();
   const bool failed = plan.verdict() == TrialVerdict::reject_failed;
   if (failed && is_death(plan.status())) return;  // the facts say what follows
@@ -259,7 +268,7 @@ bool Steps::begin_build() {
       Build begun{task.get(), next->install, std::move(next->candidate)};
       if (next->exposed == 0 ||
           !facts_.may(task->facts(), begun.install.configuration, task->slot.shape, Where::here)) {
-        begun.status = Status(StatusCode::unsupported, "it may not run any more");
+        begun.status = may_not_run();
         build_ended(std::move(begun));
         return true;
       }
@@ -290,7 +299,7 @@ void Steps::build_ended(Build build) {
   if (build.variant != nullptr &&
       !facts_.may(task.facts(), trial.configuration, task.slot.shape, Where::launches)) {
     build.variant = nullptr;
-    build.status = Status(StatusCode::unsupported, "it may not run any more");
+    build.status = may_not_run();
   }
   if (build.variant == nullptr) return build_failed(build);
   // Of a call nothing has run yet.
@@ -307,7 +316,8 @@ void Steps::build_ended(Build build) {
   if (task.race == nullptr) {
     task.race.reset(new InPlaceTrials(core_.step_options(), task.kernel.in_place.max_slowdown));
   }
-  InPlaceTrials& race = *task.race;
+  InPlaceTrials& race = *task.race;  // perhaps a duel
+  race.max_slowdown = std::min(race.max_slowdown, task.kernel.in_place.max_slowdown);
   race.join(build.candidate->plan.ratio());
   race.trials[task.variants.racers()] = std::move(build.candidate);
   task.variants.offer(std::move(build.variant));
@@ -333,7 +343,8 @@ void Steps::build_failed(const Build& build) {
   }
   TryingCandidate& candidate = *build.candidate;
   StepResult result = StepResult::of(candidate.proposal, candidate.plan);
-  result.verdict = TrialVerdict::reject_failed;
+  result.verdict = build.status.code() == StatusCode::busy ? TrialVerdict::inconclusive
+                                                           : TrialVerdict::reject_failed;
   result.status = TrialStatus::compile;
   end_trial(task, result, candidate.journaled);
 }

@@ -52,6 +52,7 @@ TuningEngine::~TuningEngine() {
     kernel->runner.reset();
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
       production_.drain_tickets(*task);
+      core_.accounts_.credit_launches(*task, core_.now());
       // Nothing of an unfinished trial runs any more: this end must not look like a death.
       end(task->work);
       for (const Unproven& each : task->unproven)
@@ -130,7 +131,7 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     if (report.why != nullptr) break;
   }
   report.used = core_.now() - start;
-  flight_.gap_ends();
+  flight_.gap_ends(budget.count() > 0);
   housekeeping();
   // What was acquitted comes back where no gap comes, too.
   if (!steps_.begin_build()) (void)steps_.recall_one();
@@ -212,13 +213,17 @@ KernelTask& TuningEngine::add_kernel(std::unique_ptr<KernelState> state,
     launched += flight_.launch_known_defaults(kernel, left);
   }
   if (launched == 0 && takes_floats_only(package)) flight_.launch_default_small(kernel);
+  follow_facts();
   return kernel;
 }
 
 void TuningEngine::note(bool write_now) {
   const Nanoseconds time = core_.now();
   for (const std::unique_ptr<KernelTask>& kernel : core_.kernels_) {
-    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) shapes_.note_shape(*task, time);
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      core_.accounts_.credit_launches(*task, time);
+      shapes_.note_shape(*task, time);
+    }
   }
   core_.journal_.note_ledger(core_.accounts_.to_keep(), time);
   core_.journal_.retry_storage(time);

@@ -90,6 +90,7 @@ void Simulation::step(const Event& event) {
     case Kind::capture: return capture(event.a, event.b);
     case Kind::explain: return process_->explain();
     case Kind::flush:
+      life_bill_.credited += std::exchange(launched_since_look_, 0);
       if (!process_->flush().ok() || !alive()) return;
       flushed_ = process_->snapshot();
       return solving_.flushed();

@@ -222,6 +222,46 @@ TEST_CASE("The slot of a tuned shape is kept") {
   CHECK(engine.explain(kShape).selection == Selection::tuned);
 }
 
+TEST_CASE("Where a death would not be known any more nothing is offered for its class") {
+  AgentOptions options;
+  options.state = "played";
+  options.max_shapes = 1;
+  const auto board = board_that();
+  const auto disk = std::make_shared<Disk>();
+  disk->fault.first = 0;
+  disk->fault.code = StatusCode::no_space;
+  PlayedEngine engine(*board, disk, options);
+  tune(engine);
+  const auto offered = [&] { return engine.kernel->state->classes().newest().choose(kOther); };
+  REQUIRE(offered() != nullptr);
+  disk->fault.first = UINT64_MAX;
+  board->clock.advance(100s);
+  (void)engine.idle(0ns);
+  REQUIRE(engine.journal->storage_status().ok());
+  bool crashed = false;
+  board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+    if (crashed || request.stage != TrialStage::check) return;
+    crashed = true;
+    outcome.status = TrialStatus::crash;
+  };
+  for (int i = 0; i < 100 && !crashed; ++i) engine.tune(100ms);
+  REQUIRE(crashed);
+  (void)engine.idle(0ns);
+  CHECK(offered() == nullptr);
+}
+
+TEST_CASE("A launch of an earlier comparison counts for no later one") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  detail::ClassAudit& audit = engine.kernel->state->classes().audit;
+  detail::Profiles profiles{};
+  profiles[0] = new Nanoseconds(1000);  // as the device of these tests has them
+  CHECK(audit.of_default.post(profiles, detail::ClassAudit::mark(1, 2)));
+  (void)engine.idle(0ns);
+  CHECK(engine.kernel->audit.of_default.count() == 0);
+  CHECK(audit.of_default.none_out());
+}
+
 TEST_CASE("Without a slot a class's variant runs where launches say that it is faster") {
   AgentOptions options;
   options.max_shapes = 1;

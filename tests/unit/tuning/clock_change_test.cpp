@@ -36,6 +36,32 @@ std::uint64_t tried(int tenths, Nanoseconds compile) {
 
 }  // namespace
 
+TEST_CASE("a comparison that comes to nothing is not begun again at once") {
+  int tenths = 10;
+  const auto board = board_that();
+  const auto launches = board->device.launch_script;
+  board->device.launch_script = [&](const std::string& options) -> Result<Nanoseconds> {
+    const Result<Nanoseconds> time = launches(options);
+    const bool untuned = fake::option(options, "A") == 1 && fake::option(options, "B") == 1;
+    return *time * (untuned ? 10 : tenths) / 10;
+  };
+  PlayedEngine engine(*board);
+  engine.play(300, 40, 1s);
+  REQUIRE(engine.task().variants.adopted() != nullptr);
+  int failed = 0;
+  board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+    if (request.stage != TrialStage::prepare) return;
+    ++failed;
+    outcome.status = TrialStatus::constraints;  // what was captured is no more, say
+  };
+  tenths = 13;
+  for (int i = 0; i < 1000; ++i) {
+    REQUIRE(engine.launch({64}, 4).ok());
+    (void)engine.tune(10ms);
+  }
+  CHECK(failed < 20);
+}
+
 TEST_CASE("a change of clock and back makes the agent try not one configuration more") {
   for (const Nanoseconds compile : {Nanoseconds(1us), Nanoseconds(5s)}) {
     CAPTURE(compile.count());

@@ -117,6 +117,33 @@ TEST_CASE("what launches said of a configuration outlives a restart, until it ha
   CHECK((returned == 0 || returned >= 900));
 }
 
+TEST_CASE("a first launch that took long says nothing of the default") {
+  const auto disk = std::make_shared<Disk>();
+  {
+    const auto board = board_that();
+    PlayedEngine engine(*board, disk);
+    REQUIRE(engine.launch(kContested, 1000).ok());
+    engine.tune(10h);
+    CHECK(engine.journal->shutdown().ok());
+  }
+  const auto board = board_that();
+  const Nanoseconds untuned = test::played({1, 1}).run;
+  const auto launches = board->device.launch_script;
+  bool first = true;
+  board->device.launch_script = [&](const std::string& options) -> Result<Nanoseconds> {
+    const Result<Nanoseconds> time = launches(options);
+    const bool is_default = fake::option(options, "A") == 1 && fake::option(options, "B") == 1;
+    return *time * (is_default && std::exchange(first, false) ? 50 : 1);
+  };
+  PlayedEngine engine(*board, disk);
+  for (int i = 0; i < 1000 && (first || engine.task().race != nullptr); ++i) {
+    REQUIRE(engine.launch(kContested, 1).ok());
+    engine.idle_through(100ms);
+  }
+  REQUIRE_FALSE(first);
+  CHECK(engine.task().default_time < 2 * untuned);
+}
+
 TEST_CASE("what loses in production is demoted although a trial waits for a gap") {
   bool slow = false;
   const auto board = board_that();

@@ -127,6 +127,27 @@ TEST_CASE("a candidate that does not build for launches is rejected, and the def
   CHECK(engine.task().running() == kSlowDefault);
 }
 
+TEST_CASE("of a candidate that may not run any more nothing is recorded") {
+  const auto board = board_that(fifth_faster);
+  PlayedEngine engine(*board);
+  engine.kernel->in_place = {true, 0.5};
+  REQUIRE(engine.launch({64}, 20000).ok());
+  engine.task().said_launches = 1e6;
+  std::vector<Configuration> built;
+  board->device.compile_script = [&](const CompileRequest& request) {
+    const std::string options(request.options);
+    built.push_back({fake::option(options, "A"), fake::option(options, "B")});
+    engine.journal->quarantine(engine.task().trial(built.back()), journal::QuarantineReason::crash,
+                               "elsewhere, meanwhile");
+    return Status();
+  };
+  for (int i = 0; i < 100; ++i) engine.idle_through(20ms);
+  REQUIRE_FALSE(built.empty());
+  for (const Configuration& configuration : built) {
+    CHECK_FALSE(engine.journal->state().measurement(engine.key_of(configuration)));
+  }
+}
+
 TEST_CASE("the rhythm of the launches favours neither the candidate nor what runs") {
   const auto board = board_that(fifth_faster);
   // The first launch of each frame of two finds cold caches.

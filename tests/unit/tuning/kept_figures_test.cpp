@@ -29,6 +29,18 @@ TEST_CASE("the account goes on after a restart where it stood") {
   CHECK(engine.engine->status().charged_seconds == doctest::Approx(charged));
 }
 
+TEST_CASE("launches since the last look are in the account that is kept") {
+  const auto disk = std::make_shared<Disk>();
+  const auto board = board_that();
+  PlayedEngine engine(*board, disk);
+  engine.play(100, 50, 1s);
+  const Nanoseconds time = engine.journal->state().ledger().kernel_time;
+  REQUIRE(engine.launch({64}, 1000).ok());
+  SUBCASE("by a flush") { engine.engine->note(true); }
+  SUBCASE("at the end") { engine.engine.reset(); }
+  CHECK(engine.journal->state().ledger().kernel_time - time > 1000 * 1us);
+}
+
 TEST_CASE("what a shape's sessions launched adds up over restarts") {
   const auto disk = std::make_shared<Disk>();
   for (std::uint32_t session = 1; session <= 3; ++session) {

@@ -102,6 +102,31 @@ TEST_CASE("an application that ends cleanly on a full disk convicts nothing that
   CHECK_FALSE(next.journal->state().dangers().is_quarantined(next.key_of(racer)));
 }
 
+TEST_CASE("what hangs where the tuner launches it ahead is launched by nobody at the next start") {
+  const auto disk = std::make_shared<Disk>();
+  int hung = 0;
+  for (const bool hangs : {false, true, true}) {
+    const auto board = board_that();
+    board->device.kernels["play"] = [&](const fake::Launch& launch) {
+      if (launch.parameter("A") != 8 || launch.parameter("B") != 8) return Status();
+      if (launch.range.global[0] != 64) return Status();  // small, as it is built
+      hung += hangs;
+      return hangs ? Status(StatusCode::timeout, "hangs") : Status();
+    };
+    PlayedEngine engine(*board, disk);
+    if (!hangs) {
+      REQUIRE(engine.launch(kHere, 1000).ok());
+      engine.tune(10h);
+      REQUIRE(engine.explain().running == kBestHere);
+    } else {
+      CHECK(engine.journal->state().dangers().is_quarantined(engine.key_of(kBestHere)));
+      CHECK(engine.task().running() != kBestHere);
+    }
+    CHECK(engine.journal->shutdown().ok());
+  }
+  CHECK(hung == 1);
+}
+
 TEST_CASE("what a quirk file names is launched no more, though it was adopted") {
   const auto disk = std::make_shared<Disk>();
   {

@@ -7,6 +7,24 @@ using idletune::test::board_that;
 using idletune::test::PlayedEngine;
 using namespace std::chrono_literals;
 
+TEST_CASE("launches that nobody timed save something however many there were since the last look") {
+  const auto board = board_that();
+  board->device.queue_has_profiling = false;
+  PlayedEngine engine(*board);
+  engine.play(200, 40, 1s);
+  REQUIRE(engine.task().variants.adopted() != nullptr);
+  REQUIRE(engine.task().least_saving.count() > 0);
+  const double saved = engine.engine->status().saved_seconds;
+  // So many that nanoseconds times launches are more than 64 bits hold.
+  const double saving = static_cast<double>(engine.task().least_saving.count());
+  const double untuned = saving + static_cast<double>(engine.task().launch_time().count());
+  const double launches = 1.4e19 / (6e11 * saving / untuned);
+  engine.task().slot.launches += static_cast<std::uint64_t>(launches);
+  board->clock.advance(600s);
+  (void)engine.idle(0ns);
+  CHECK(engine.engine->status().saved_seconds > saved);
+}
+
 TEST_CASE("launches that take longer than trials say what they save all the same" *
           doctest::skip(test::fewer_repeats())) {
   for (const int slower : {1, 2, 4}) {
