@@ -36,7 +36,7 @@ void Simulation::begin_life(const test::Files& files) {
   standing_.clear();
   excused_ = false;
   life_bill_ = Bill();
-  waited_in_flight_ = raced_since_look_ = launched_since_look_ = 0;
+  waited_in_flight_ = raced_since_look_ = 0;
   raced_in_debt_.clear();
   announced_in_vain_ = 0;
   life_bill_.slowed = bill_.slowed;

@@ -415,7 +415,7 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   if (flight_is_charged_) waited_in_flight_ += waiting;
   // What takes turns counts as what it takes turns with.
   const double beside = runs == Runs::by_class ? standard : runs == Runs::racer ? incumbent : 0;
-  if (runs != Runs::unslotted) launched_since_look_ += std::max(actual, beside);
+  if (runs != Runs::unslotted) life_bill_.credited += std::max(actual, beside);
   if (runs == Runs::racer && c > 0 && actual > incumbent) {
     raced_since_look_ += actual - incumbent;
     const bool untold = world_.profiling && !device_->profiling;

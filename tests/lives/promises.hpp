@@ -42,7 +42,7 @@ struct Bill {
   double raced = 0;     // of one life, until the last look: lost by racers, beside what runs
   double classes = 0;   // lost by what ran by class
   double waited = 0;    // likewise: for stages on the device that have ended
-  double credited = 0;  // of one life, until the last look: by launches of what has a slot
+  double credited = 0;  // of one life, at most: by launches of what has a slot
   std::map<std::string, double> loss;  // by how it ran
   double longest_stage = 0, longest_launch = 0;
   bool slowed = false;             // the board changed its speed

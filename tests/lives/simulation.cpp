@@ -90,7 +90,6 @@ void Simulation::step(const Event& event) {
     case Kind::capture: return capture(event.a, event.b);
     case Kind::explain: return process_->explain();
     case Kind::flush:
-      life_bill_.credited += std::exchange(launched_since_look_, 0);
       if (!process_->flush().ok() || !alive()) return;
       flushed_ = process_->snapshot();
       return solving_.flushed();
@@ -313,7 +312,6 @@ void Simulation::looked(bool everywhere) {
     reference_.was_seen(disk_->operations.size());
   }
   if (everywhere) life_bill_.raced += std::exchange(raced_since_look_, 0);
-  life_bill_.credited += std::exchange(launched_since_look_, 0);
   if (!process_->in_debt()) raced_in_debt_.clear();
   if (everywhere && process_->worker_rests()) looked_at_ = called_at_;
   for (auto& [pair, launched] : launched_) launched.looked = true;

@@ -154,7 +154,7 @@ class Simulation {
   Nanoseconds flight_ends_{0}, flight_run_{0};
   Nanoseconds waited_until_{0};     // by whoever waits for it
   bool flight_is_charged_ = false;  // it is idle time's
-  double waited_in_flight_ = 0, raced_since_look_ = 0, launched_since_look_ = 0;
+  double waited_in_flight_ = 0, raced_since_look_ = 0;
   int turns_to_earn_ = 200;           // in the end, what was charged before
   std::map<int, int> raced_in_debt_;  // launches that took longer, since the account bears none
   std::set<int> built_;               // for launches, since the tuner's last look
