@@ -47,7 +47,6 @@ struct Verdict {
   Trial trial;  // at one of the shapes
   Conclusion conclusion = Conclusion::suspect;
   SuspicionCause cause = SuspicionCause::unknown;
-  QuarantineReason reason = QuarantineReason::hang;  // of a quarantine
   std::vector<Suspect::Place> at;
   std::string detail;  // one line for people
 };

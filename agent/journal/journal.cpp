@@ -232,12 +232,11 @@ bool Journal::accuse_one(const Verdict& verdict) {
   std::optional<Suspect> suspect = state_.dangers().suspect(trial);
   const bool fresh = !suspect || suspect->deaths == 0;
   const bool again = !fresh && (suspect->session != session || suspect->retried);
-  if (again || verdict.conclusion == Conclusion::quarantine) {
-    const bool by_itself = verdict.conclusion == Conclusion::quarantine;
+  const bool hung = verdict.conclusion == Conclusion::quarantine;
+  if (again || hung) {
+    const auto reason = hung ? QuarantineReason::hang : QuarantineReason::repeated_death;
     record(RecordType::quarantine,
-           encode(Quarantine{trial, trial.plain_key(),
-                             by_itself ? verdict.reason : QuarantineReason::repeated_death,
-                             verdict.detail}));
+           encode(Quarantine{trial, trial.plain_key(), reason, verdict.detail}));
     return true;
   }
   if (!suspect) suspect.emplace();
@@ -253,16 +252,6 @@ bool Journal::accuse_one(const Verdict& verdict) {
   for (const Suspect::Place& place : verdict.at) push(suspect->at, place);
   record(RecordType::suspect, encode(*suspect));
   return false;
-}
-
-void Journal::suspected(const Trial& trial, Where place, SuspicionCause cause,
-                        const std::string& detail) {
-  Verdict verdict;
-  verdict.trial = trial;
-  verdict.cause = cause;
-  push(verdict.at, Suspect::Place{trial.plain_key().shape, place});
-  verdict.detail = detail;
-  (void)accuse({verdict});
 }
 
 void Journal::reference_ran(std::uint64_t device, std::uint64_t driver, bool well) {

@@ -91,7 +91,6 @@ class Journal {
     std::uint32_t quarantines = 0;
   };
   Accused accuse(const std::vector<Verdict>& verdicts);
-  void suspected(const Trial& trial, Where place, SuspicionCause cause, const std::string& detail);
   // In a new helper on this device since the last crash or hang there. Well: those that were seen
   // to crash or hang are quarantined. Not: nobody knows who it was, and they stay suspects. Synced.
   void reference_ran(std::uint64_t device, std::uint64_t driver, bool well);

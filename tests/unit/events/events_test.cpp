@@ -12,6 +12,7 @@
 #include "agent/journal/journal.hpp"
 #include "agent/slots/slot_record.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
+#include "tests/unit/journal/small_journal.hpp"
 #include "tests/unit/required.hpp"
 
 using namespace idletune;
@@ -94,7 +95,8 @@ TEST_CASE("what becomes of a configuration is told, with what machines want to k
   demotion.why = journal::DemotionReason::slower_in_launches;
   told.journal->demoted(demotion);
   told.journal->wrong(who(), 0);
-  told.journal->suspected(who(), Where::helper, journal::SuspicionCause::helper_killed, "9");
+  journal::test::suspected(*told.journal, who(), Where::helper,
+                           journal::SuspicionCause::helper_killed, "9");
   told.journal->quarantine(who(), journal::QuarantineReason::crash, "signal 11");
   CHECK(told.lines() == "demoted: " + kWho +
                             " runs no more: slower than the default in launches\n" +  //

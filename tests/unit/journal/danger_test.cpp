@@ -102,7 +102,7 @@ TEST_CASE("a suspicion is recorded at the death, and no clean end forgives it") 
   {
     const auto journal = open_on(disk);
     const std::uint64_t syncs = journal->outbox().file_syncs();
-    journal->suspected(trial_of(1), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
+    suspected(*journal, trial_of(1), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
     CHECK(journal->outbox().file_syncs() == syncs + 1);
     CHECK(journal->state().dangers().is_suspect(trial_of(1)));
     CHECK(journal->shutdown().ok());
@@ -112,7 +112,7 @@ TEST_CASE("a suspicion is recorded at the death, and no clean end forgives it") 
     REQUIRE(journal->state().dangers().suspect(trial_of(1)));
     CHECK(journal->state().dangers().suspect(trial_of(1))->detail == "SIGKILL");
     // The second one, in another session.
-    journal->suspected(trial_of(1), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
+    suspected(*journal, trial_of(1), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
     CHECK_FALSE(journal->state().dangers().is_suspect(trial_of(1)));
     REQUIRE(journal->state().dangers().is_quarantined(trial_of(1)));
     CHECK(journal->state().dangers().quarantine(trial_of(1).key())->reason ==
@@ -126,7 +126,7 @@ TEST_CASE("within a session it is one death until the suspect is announced anew"
   Trial elsewhere = trial_of(1);
   elsewhere.shape = Shape{7, 7};
   const auto dies_at = [&](const Trial& trial) {
-    journal->suspected(trial, Where::helper, SuspicionCause::helper_killed, "");
+    suspected(*journal, trial, Where::helper, SuspicionCause::helper_killed, "");
   };
   dies_at(trial_of(1));
   dies_at(elsewhere);
@@ -142,7 +142,7 @@ TEST_CASE("the end of another trial does not close what a death left") {
   const auto disk = std::make_shared<Disk>();
   const auto journal = open_on(disk);
   journal->intent({trial_of(1), IntentStage::run, true});
-  journal->suspected(trial_of(1), Where::helper, SuspicionCause::helper_killed, "");
+  suspected(*journal, trial_of(1), Where::helper, SuspicionCause::helper_killed, "");
   CHECK(journal->state().dangers().open_trials().empty());
   journal->intent({trial_of(1), IntentStage::run, true});
   journal->parked(trial_of(1), Where::helper);
@@ -174,7 +174,7 @@ TEST_CASE("trials acquit of deaths in trials at their shape, launches of deaths 
     CAPTURE(c.same_shape);
     const auto disk = std::make_shared<Disk>();
     const auto journal = open_on(disk);
-    journal->suspected(trial_of(1), c.death, SuspicionCause::application_died, "");
+    suspected(*journal, trial_of(1), c.death, SuspicionCause::application_died, "");
     journal->closed(c.same_shape ? trial_of(1) : elsewhere, c.outcome);
     const auto check = [&](const State& state) {
       const std::optional<Suspect> suspect = state.dangers().suspect(trial_of(1));
@@ -191,9 +191,9 @@ TEST_CASE("a crash that was seen is confirmed by the reference, or nobody knows 
   for (const bool well : {true, false}) {
     const auto disk = std::make_shared<Disk>();
     const auto journal = open_on(disk);
-    journal->suspected(trial_of(1), Where::helper, SuspicionCause::crash, "SIGSEGV");
-    journal->suspected(trial_of(2), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
-    journal->suspected(trial_of(3), Where::helper, SuspicionCause::hang, "250 ms");
+    suspected(*journal, trial_of(1), Where::helper, SuspicionCause::crash, "SIGSEGV");
+    suspected(*journal, trial_of(2), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
+    suspected(*journal, trial_of(3), Where::helper, SuspicionCause::hang, "250 ms");
     CHECK(journal->state().dangers().suspect(trial_of(1))->crash_seen());
     journal->reference_ran(2, 4, true);  // another driver
     CHECK(journal->state().dangers().suspect_count() == 3);
@@ -213,7 +213,7 @@ TEST_CASE("a crash that was seen is confirmed by the reference, or nobody knows 
       elsewhere.shape = Shape{7, 7};
       journal->closed(elsewhere, Where::helper);
       CHECK(journal->state().dangers().suspect(trial_of(1))->survived);
-      journal->suspected(trial_of(1), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
+      suspected(*journal, trial_of(1), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
       CHECK_FALSE(journal->state().dangers().suspect(trial_of(1))->survived);
     }
   }
@@ -224,22 +224,22 @@ TEST_CASE("the reference tells of the deaths of its session, and of no others") 
     const auto disk = std::make_shared<Disk>();
     {
       const auto journal = open_on(disk);
-      journal->suspected(trial_of(1), Where::helper, SuspicionCause::crash, "SIGSEGV");
-      journal->suspected(trial_of(2), Where::helper, SuspicionCause::crash, "SIGSEGV");
+      suspected(*journal, trial_of(1), Where::helper, SuspicionCause::crash, "SIGSEGV");
+      suspected(*journal, trial_of(2), Where::helper, SuspicionCause::crash, "SIGSEGV");
     }
     const auto journal = open_on(disk);
-    journal->suspected(trial_of(3), Where::helper, SuspicionCause::crash, "SIGSEGV");
+    suspected(*journal, trial_of(3), Where::helper, SuspicionCause::crash, "SIGSEGV");
     CHECK_FALSE(journal->state().dangers().suspect(trial_of(1))->crash_seen_in(2));
     CHECK(journal->state().dangers().suspect(trial_of(3))->crash_seen_in(2));
     journal->reference_ran(2, 3, well);
     CHECK(journal->state().dangers().is_suspect(trial_of(1)));
     CHECK(journal->state().dangers().is_quarantined(trial_of(3)) == well);
-    journal->suspected(trial_of(2), Where::helper, SuspicionCause::crash, "SIGSEGV");
+    suspected(*journal, trial_of(2), Where::helper, SuspicionCause::crash, "SIGSEGV");
     CHECK(journal->state().dangers().is_quarantined(trial_of(2)));  // the second
     if (well) continue;
     const auto on_disk = read_journal(disk->files().at(kJournalName));
     CHECK(on_disk->state.dangers().suspect(trial_of(3))->deaths == 0);  // it was the device
-    journal->suspected(trial_of(3), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
+    suspected(*journal, trial_of(3), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
     CHECK(journal->state().dangers().suspect(trial_of(3))->deaths == 1);
   }
 }
@@ -371,7 +371,7 @@ TEST_CASE("a danger on lent data is one on all data") {
   CHECK(journal->state().dangers().is_quarantined(other));
   CHECK(journal->state().dangers().is_quarantined(trial_of(1)));
   other.configuration = lent.configuration = Configuration{2, 8};
-  journal->suspected(lent, Where::helper, SuspicionCause::helper_killed, "");
+  suspected(*journal, lent, Where::helper, SuspicionCause::helper_killed, "");
   CHECK(journal->state().dangers().is_suspect(other));
 }
 

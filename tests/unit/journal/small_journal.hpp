@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "agent/journal/journal.hpp"
 #include "tests/unit/journal/faulty_storage.hpp"
@@ -36,6 +37,17 @@ inline Measurement measurement_of(std::int64_t configuration) {
   measurement.trial = trial_of(configuration);
   measurement.median = std::chrono::nanoseconds(1000 + configuration);
   return measurement;
+}
+
+// A death of which the journal is told.
+inline void suspected(Journal& journal, const Trial& trial, Where place, SuspicionCause cause,
+                      const std::string& detail) {
+  Verdict verdict;
+  verdict.trial = trial;
+  verdict.cause = cause;
+  verdict.at = {{trial.plain_key().shape, place}};
+  verdict.detail = detail;
+  (void)journal.accuse({verdict});
 }
 
 // A session that dies while `intent` is open.

@@ -274,7 +274,7 @@ void Scenario::end_exposure() {
 void Scenario::suspect() {
   const Trial trial = any_trial();
   release(trial.key());
-  journal_->suspected(trial, Where::helper, SuspicionCause::helper_killed, "SIGKILL");
+  (void)journal_->accuse(judge({Open{trial}}, Ending::helper_killed, Witness::supervisor));
   if (deferred_ || !journal_->storage_status().ok()) return;
   acknowledge();
   suspect_facts_.push_back({trial, promises_.facts.size()});
