@@ -48,7 +48,7 @@ void Outbox::add(RecordType type, Payload payload) {
 
 void Outbox::post(RecordType type, Payload payload) {
   ++recorded_;
-  if (!keeps_) return;
+  if (!keeps_ && !writing_) return;
   bytes_ += kRecordHeaderBytes + payload.size();
   push(records_, LogRecord{static_cast<std::uint8_t>(type), kRecordVersion, std::move(payload)});
 }

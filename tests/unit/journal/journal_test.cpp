@@ -412,10 +412,13 @@ TEST_CASE("where no fresh file can be written either, only this process remember
   journal->retry_storage(seconds(60));
   auto write = journal->outbox().take();
   REQUIRE(write != nullptr);
+  journal->quarantine(trial_of(5), QuarantineReason::crash, "");  // while it is out
   write->run();
   journal->outbox().written(std::move(write));
   CHECK(journal->storage_status().ok());
   CHECK(read_journal(disk->files().at(kJournalName))->state.measurement_count() == 1);
+  CHECK(journal->sync().ok());
+  CHECK(read_journal(disk->files().at(kJournalName))->state.digest() == journal->state().digest());
 }
 
 TEST_CASE("notes of any number of shapes are written once an interval, and only if they changed") {
