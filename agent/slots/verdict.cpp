@@ -55,10 +55,9 @@ TrialCount count_trials(const journal::State& state) {
   state.for_each_measurement([&](const journal::Measurement& each) {
     const bool named =
         each.origin == journal::Origin::first_pick || each.origin == journal::Origin::portfolio;
-    count.trials += named && !is_death(each.status) ? 1 : 0;
+    count.trials += named ? 1 : 0;
+    count.deaths += named && is_death(each.status) ? 1 : 0;
   });
-  count.deaths = state.dangers().suspect_count() + state.dangers().quarantine_count();
-  count.trials += count.deaths;
   return count;
 }
 

@@ -124,3 +124,24 @@ TEST_CASE(
   CHECK(counted().problems == 3);
   CHECK(counted().worse == 3);
 }
+
+TEST_CASE("only what models named and was seen to crash speaks against a model") {
+  const auto journal = journal::test::open_on(std::make_shared<test::Disk>());
+  const auto crash = [&](std::int64_t number, journal::Origin origin) {
+    journal::Measurement crashed = journal::test::measurement_of(number);
+    crashed.status = TrialStatus::crash;
+    crashed.origin = origin;
+    journal->measured(crashed);
+    journal->quarantine(crashed.trial, journal::QuarantineReason::crash, "");
+  };
+  for (std::int64_t i = 0; i < 5; ++i) {
+    journal::test::suspected(*journal, journal::test::trial_of(i), journal::Where::helper,
+                             journal::SuspicionCause::machine_cut, "");
+    crash(10 + i, journal::Origin::random);
+  }
+  CHECK(judge({}, {}, count_trials(journal->state())).verdict == ModelVerdict::open);
+  for (std::int64_t i = 0; i < 5; ++i) crash(20 + i, journal::Origin::portfolio);
+  const Judgement back = judge({}, {}, count_trials(journal->state()));
+  CHECK(back.verdict == ModelVerdict::goes_back);
+  CHECK(back.why == "5 of 5 trials crashed or hung, where 0 of 0 had before");
+}
