@@ -200,9 +200,9 @@ void Dangers::apply_quarantine(Quarantine quarantine, std::uint8_t version, Byte
   quarantine.key.driver = quarantine.trial.driver = plain_driver(driver, names);
   const TrialKey danger = danger_key(quarantine.key);
   close([&](const OpenTrial& open) { return danger_key(open.trial.plain_key()) == danger; });
-  suspects_.erase(danger);
   const Payload kept = quarantine.key.driver == driver ? copy(payload) : encode(quarantine);
   if (!make_room(quarantines_, limits_.quarantine_bytes, quarantine.key, kept.size())) return;
+  suspects_.erase(danger);
   quarantines_.put(danger, {kept, version, next_serial_++, 0});
 }
 

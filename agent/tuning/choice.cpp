@@ -268,6 +268,10 @@ std::optional<Proposal> Choice::take_proposal(ShapeTask& task, TimeSource source
     (void)task.lost_again(returning.configuration);
     return returning;
   }
+  if (journal_.state().dangers().full()) {
+    core_.end_tuning(task.kernel, "the journal has no room for more that is dangerous or wrong");
+    return std::nullopt;
+  }
   if (source == TimeSource::start_up) return task.search.next_first_pick(admit);
   const ClassVariant* of_class = task.kernel.state->classes().candidate(task.slot);
   if (!task.class_hinted && of_class != nullptr && task.variants.adopted() == nullptr) {

@@ -148,3 +148,18 @@ TEST_CASE("what a quirk file names is launched no more, though it was adopted") 
     next.tune(10h);
   }
 }
+
+TEST_CASE("where no more dangers can be kept nothing new is tried") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch(kHere, 1000).ok());
+  journal::Trial wrong = engine.kernel->facts().trial({2, 2}, kElsewhere);
+  while (!engine.journal->state().dangers().full()) {
+    ++wrong.kernel;
+    engine.journal->wrong(wrong, 0);
+  }
+  engine.tune(10h);
+  CHECK(engine.explain().evaluated == 0);
+  CHECK(engine.explain().running == Configuration{1, 1});
+  CHECK(engine.explain().reason.find("the journal has no room") != std::string::npos);
+}
