@@ -27,16 +27,13 @@ std::optional<Measurement> State::measurement(const TrialKey& key) const {
 }
 
 void State::for_each_shape_of(const TrialKey& key, const MeasurementVisitor& visit) const {
-  auto it = measurements_.entries().lower_bound({key.kernel, key.device, key.driver, 0, 0});
+  auto it = measurements_.entries().lower_bound({key.kernel, key.device, 0, 0, 0});
   for (; it != measurements_.entries().end(); ++it) {
-    TrialKey same_shape = key;
-    same_shape.shape = it->first.shape;
-    same_shape.configuration = it->first.configuration;
-    if (it->first != same_shape) return;
+    TrialKey there = key;
+    there.shape = it->first.shape;
+    if (it->first.kernel != key.kernel || it->first.device != key.device) return;
     Measurement value;
-    if (it->first.configuration == key.configuration && decode(it->second.payload, value)) {
-      visit(value);
-    }
+    if (it->first == there && decode(it->second.payload, value)) visit(value);
   }
 }
 
