@@ -260,14 +260,16 @@ bool Steps::begin_build() {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
       auto* next = std::get_if<Installing>(&task->work);
       if (next == nullptr || next->begun) continue;
+      // Where too much is exposed the trace alone speaks, or it waits until launches have proven others.
+      const bool room = journal_.state().dangers().has_room_for(2, true);
+      if (next->exposed == 0 && !room && surroundings_.trace == nullptr) continue;
       if (!flight_.worker_rests()) return false;
       if (next->exposed == 0) next->exposed = expose(*task, next->install.configuration);
       flight_.begin_write();
       if (!flight_.worker_rests() || !journal_.durable(next->exposed)) return flight_.errands();
       next->begun = true;
       Build begun{task.get(), next->install, std::move(next->candidate)};
-      if (next->exposed == 0 ||
-          !facts_.may(task->facts(), begun.install.configuration, task->slot.shape, Where::here)) {
+      if (!facts_.may(task->facts(), begun.install.configuration, task->slot.shape, Where::here)) {
         begun.status = may_not_run();
         build_ended(std::move(begun));
         return true;

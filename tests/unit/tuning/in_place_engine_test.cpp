@@ -228,3 +228,23 @@ TEST_CASE("what was compared with something that runs no more is compared anew")
             board->requested.begin(), board->requested.end(),
             [&](const TrialRequest& request) { return request.configuration == first; }) >= 5);
 }
+
+TEST_CASE("where too much is exposed a candidate waits, and nothing false is said of it") {
+  const auto board = board_that(fifth_faster);
+  PlayedEngine engine(*board);
+  engine.kernel->in_place = {true, 0.5};
+  REQUIRE(engine.launch({64}, 20000).ok());
+  engine.task().said_launches = 1e6;
+  std::vector<journal::Trial> others(63, engine.task().identity);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    others[i].shape = Shape{static_cast<std::int64_t>(1000 + i)};
+    REQUIRE(engine.journal->exposed(others[i], journal::Where::launches) != 0);
+  }
+  engine.play(100, 1, 20ms);
+  CHECK(engine.explain().blocker == Blocker::build);
+  engine.journal->state().for_each_measurement(
+      [](const journal::Measurement& each) { CHECK(each.status == TrialStatus::correct); });
+  for (const journal::Trial& each : others) engine.journal->parked(each, journal::Where::launches);
+  engine.play(100, 20, 20ms);
+  CHECK(engine.explain().running != kSlowDefault);
+}
