@@ -325,8 +325,12 @@ class AgentsRecord final : public ModelRecord {
   }
   PickCount picks(const Model* confirmed, const Model& trial) const override {
     PickCount count;
+    std::vector<std::uint64_t> seen;
     agent_.look_at([&](const journal::State& state, Kernels kernels) {
       for (const std::unique_ptr<detail::KernelTask>& each : kernels) {
+        const std::uint64_t subject = each->facts().trial({}, {}).subject();
+        if (std::find(seen.begin(), seen.end(), subject) != seen.end()) continue;
+        seen.push_back(subject);
         const detail::KernelState& kernel = *each->state;
         count.add(state, kernel.package(), kernel.device().info(), confirmed, trial);
       }

@@ -212,3 +212,49 @@ TEST_CASE("a model on trial stays or goes back by what it is worth" *
     if (kind != Kind::spoilt) CHECK(100 * back <= runs);
   }
 }
+
+TEST_CASE("a problem counts once, however many kernels were opened") {
+  const Configuration good{2, 2}, on_trial{3, 3};
+  const auto board = test::board_that([&](const Configuration& c) -> RecordedTrial {
+    return {TrialStatus::correct, c == good ? 250us : c == on_trial ? 500us : 1000us, 20ms};
+  });
+  const auto naming = [](const std::vector<std::int64_t>& pick, std::uint64_t generation) {
+    test::ModelContent content;
+    content.generation = generation;
+    content.kernel = "play";
+    content.parameters = {"A", "B"};
+    for (std::int64_t problem = 1; problem <= 7; ++problem)
+      content.picks.push_back({-1, {64 * problem}, pick, 0.95f});
+    return test::build_model(content);
+  };
+  const test::TemporaryFolder folder;
+  AgentOptions options = test::options_in(folder.path() + "/state");
+  options.model = folder.path() + "/own.itmodel";
+  options.slots = model_slots();
+  REQUIRE(write_file_atomically(options.model, naming({2, 2}, 1)).ok());
+  Agent agent = test::agent_on(*board, options);
+  std::vector<TunedKernel> kernels;
+  for (int i = 0; i < 4; ++i) {
+    auto kernel = agent.kernel(board->device, test::played_package());
+    REQUIRE(kernel.ok());
+    kernels.push_back(std::move(*kernel));
+  }
+  const auto x = board->device.allocate(7 * 64 * sizeof(float));
+  const auto play = [&](std::int64_t first, std::int64_t last) {
+    for (int frame = 0; frame < 100; ++frame) {
+      for (std::int64_t i = 5 * first; i <= 5 * last; ++i)
+        REQUIRE(kernels[0].launch(Shape{64 * (i / 5)}, {(*x)->argument()}).ok());
+      board->clock.advance(1s - agent.idle(200ms).used);
+    }
+  };
+  play(1, 5);
+  const std::string pushed = folder.path() + "/pushed.itmodel";
+  REQUIRE(write_file_atomically(pushed, naming({3, 3}, 2)).ok());
+  REQUIRE(agent.reload_model(pushed).ok());
+  play(6, 7);
+  CHECK(
+      std::any_of(board->requested.begin(), board->requested.end(),
+                  [&](const TrialRequest& request) { return request.configuration == on_trial; }));
+  CHECK(agent.status().model_standing.state == ModelState::trial);
+  CHECK(agent.status().model_standing.refuted == 0);
+}
