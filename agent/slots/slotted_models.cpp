@@ -1,5 +1,6 @@
 #include "agent/slots/slotted_models.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -117,7 +118,10 @@ Status SlottedModels::find_confirmed(const ModelPointer& image, SlotRecord& reco
   // A program with another model of its own has no older one any more; else what is left serves,
   // this once where the slot may be read another time.
   const auto [model, pushed] = another(image, record, wanted.digest);
-  if (status.ok() || is_final(status)) record.confirmed = model;
+  if (status.ok() || is_final(status)) {
+    record.confirmed = model;
+    record.lowest_generation = std::max(record.lowest_generation, model.generation);
+  }
   confirmed_ = pushed;
   return status;
 }

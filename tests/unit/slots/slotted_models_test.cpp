@@ -142,6 +142,20 @@ TEST_CASE("the program's newer model is tried, and its older one is not used aga
   CHECK(board.start().digest() == digest_of_model(kTwo));
 }
 
+TEST_CASE("what is older than the program's model that took the confirmed one's place is refused") {
+  SlotBoard board;
+  {
+    SlotProcess process = board.start();
+    process.try_out(kTwo);
+    REQUIRE(process.models->reject("no").ok());
+  }
+  board.bring(model_number(5, 5));
+  SlotProcess process = board.start();
+  CHECK(process.state() == ModelState::confirmed);
+  process.push("m.itmodel", kThree);
+  CHECK(process.models->look().code() == StatusCode::version_mismatch);
+}
+
 TEST_CASE("a damaged slot gives way to the other one, and that is said") {
   for (const bool lost : {false, true}) {
     SlotBoard board;
