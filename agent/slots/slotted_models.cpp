@@ -51,7 +51,6 @@ Status SlottedModels::open(const std::string& own_path, const ModelPointer& imag
   SlotRecord next;
   const std::vector<std::uint8_t> kept = kept_->kept();
   const bool is_known = !kept.empty() && SlotRecord::decode(kept, next);
-  is_recorded_ = is_known;
   if (!is_known) next = begun_with(image);
   if (Status found = find_confirmed(image, next); !found.ok()) status = found;
   if (Status found = find_trial(image, next); !found.ok()) status = found;
@@ -192,9 +191,7 @@ Status SlottedModels::take(std::vector<std::uint8_t> bytes, const std::string& n
                   "model '%': nothing is tried without a state folder of this process alone", name);
   }
   // What is in a slot where nothing is recorded passes for confirmed.
-  if (!is_recorded_) {
-    if (Status begun = keep(record_); !begun.ok()) return begun;
-  }
+  if (Status begun = keep(record_); !begun.ok()) return begun;
   if (Status put_there = is_image ? Status() : put(model.place, bytes); !put_there.ok())
     return put_there;
   SlotRecord next = record_;
@@ -213,7 +210,6 @@ Status SlottedModels::keep(const SlotRecord& next) {
   Status status = kept_->keep(next.encode());
   if (!status.ok()) return status;
   record_ = next;
-  is_recorded_ = true;
   return {};
 }
 

@@ -86,7 +86,6 @@ class SlottedModels final : public detail::KeptModels {
   // is on trial.
   Nanoseconds due_ = Nanoseconds::max();
   SlotRecord record_;
-  bool is_recorded_ = false;  // on the medium: this one or one before it
   ModelPointer confirmed_, trial_;
   // What was found among the pushed files and is not looked at again.
   struct Refused {

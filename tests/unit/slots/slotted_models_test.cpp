@@ -279,14 +279,19 @@ TEST_CASE("where only the journal cannot be written no slot is filled") {
   // What is in a slot and recorded nowhere passes for confirmed.
   SlotBoard board;
   SlotProcess process = board.start();
-  process.push("m.itmodel", kTwo);
-  process.journal_fails = true;
-  for (int look = 0; look < 3; ++look) CHECK_FALSE(process.models->look().ok());
-  CHECK(process.digest() == digest_of_model(kOne));
-  CHECK(test::FolderBelow(board.disk, "models").list()->empty());
-  process.journal_fails = false;
-  CHECK(process.models->look().ok());
-  CHECK(process.state() == ModelState::trial);
+  test::FolderBelow models(board.disk, "models");
+  for (const auto& model : {kTwo, kThree}) {
+    const std::size_t before = models.list()->size();
+    process.push("m.itmodel", model);
+    process.journal_fails = true;
+    for (int look = 0; look < 3; ++look) CHECK_FALSE(process.models->look().ok());
+    CHECK(process.state() == ModelState::confirmed);
+    CHECK(models.list()->size() == before);
+    process.journal_fails = false;
+    CHECK(process.models->look().ok());
+    CHECK(process.digest() == digest_of_model(model));
+    REQUIRE(process.models->confirm().ok());
+  }
 }
 
 TEST_CASE("who loses the journal does not believe in one slot alone") {
