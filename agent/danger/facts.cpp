@@ -167,11 +167,8 @@ void Facts::died(const journal::Open& open, journal::Ending ending, const std::s
   for (journal::Verdict& verdict : verdicts) verdict.detail = detail;
   (void)journal_.accuse(verdicts);
   // Nor is it tried again at other shapes, where it waits for a gap.
-  const journal::TrialKey died = open.trial.plain_key();
-  for (Retry& retry : retries_) {
-    const bool same = retry.key.configuration == died.configuration;
-    if (same && retry.key.kernel == died.kernel) retry.open = false;
-  }
+  const journal::TrialKey died = danger_key(open.trial.plain_key());
+  for (Retry& retry : retries_) retry.open = retry.open && danger_key(retry.key) != died;
   ++version_;
 }
 

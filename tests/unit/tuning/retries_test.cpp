@@ -36,3 +36,24 @@ TEST_CASE("what dies in a retry is not tried again at the shapes where it still 
   CHECK_FALSE(may(suspect, elsewhere));
   CHECK(may(other, elsewhere));
 }
+
+TEST_CASE("a death on one device does not end a retry on another one") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  detail::Facts facts(*engine.journal, nullptr);
+  const detail::FactSubject one = engine.kernel->facts();
+  DeviceInfo info = one.device;
+  info.name = "another";
+  const detail::FactSubject other{one.package, info};
+  const Configuration suspect{3, 3};
+  const auto dies_on = [&](const detail::FactSubject& subject) {
+    facts.died({subject.trial(suspect, {64}), Where::helper}, journal::Ending::helper_killed, "");
+  };
+  for (const detail::FactSubject* subject : {&one, &other}) {
+    dies_on(*subject);
+    facts.begin_retry(subject->trial(suspect, {64}), Where::helper);
+  }
+  dies_on(one);
+  CHECK_FALSE(facts.may(one, suspect, {64}, Where::helper));
+  CHECK(facts.may(other, suspect, {64}, Where::helper));
+}
