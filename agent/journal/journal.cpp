@@ -99,10 +99,9 @@ bool Journal::replay_file() {
     // The newer agent comes back when its firmware does, and wants what it knew.
     if (header.code() == StatusCode::version_mismatch) outbox_.degrade(header.status(), true);
     if (outbox_.sealed()) return false;
-    recovery_.set_aside = true;
-    if (Status moved = storage.rename(kJournalName, kSetAsideName); !moved.ok()) {
-      outbox_.degrade(std::move(moved), true);
-    }
+    Status moved = storage.rename(kJournalName, kSetAsideName);
+    recovery_.set_aside = moved.ok();
+    if (!moved.ok()) outbox_.degrade(std::move(moved), true);
     return false;
   }
   RecordReader reader(*bytes, header->generation);

@@ -54,6 +54,15 @@ TEST_CASE("an unreadable file is set aside and a new journal begun") {
   CHECK(next->damage().ok());
 }
 
+TEST_CASE("an unreadable file that cannot be set aside stays where it is, and that is said") {
+  const auto disk =
+      std::make_shared<Disk>(idletune::test::Files{{kJournalName, Payload(100, 'x')}});
+  disk->fault = {disk->changes, UINT64_MAX, StatusCode::read_only, false};
+  const auto journal = open_on(disk);
+  CHECK(journal->damage().message().find("left where it is") != std::string::npos);
+  CHECK(journal->storage_status().code() == StatusCode::read_only);
+}
+
 TEST_CASE("who only looks leaves an unreadable file where it is and says so") {
   const auto disk =
       std::make_shared<Disk>(idletune::test::Files{{kJournalName, Payload(100, 'x')}});
