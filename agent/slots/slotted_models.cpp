@@ -232,8 +232,10 @@ Status SlottedModels::reject(const std::string& why) {
     return Status(StatusCode::not_found, "reject_model: there is no model");
   } else {
     const Result<ModelPointer> image = read_model(own_path_, trust_);
+    // What stands in for one that could not be read is what is bad.
+    if (confirmed_ != nullptr) next.confirmed = known(confirmed_, next.confirmed.place);
     const auto [model, pushed] =
-        another(image.ok() ? *image : ModelPointer(), record_, record_.confirmed.digest);
+        another(image.ok() ? *image : ModelPointer(), record_, next.confirmed.digest);
     next.refute_confirmed(why, model);
     confirmed_ = pushed;
   }

@@ -60,6 +60,7 @@ struct Disk {
   std::map<std::string, int> first_folder;
   std::vector<DiskOperation> operations;
   DiskFault fault;
+  std::string unreadable;               // the file of that name, for now
   std::function<void()> before_sync;    // of a file; on whatever thread syncs
   std::function<void()> before_change;  // any operation that is counted below
   std::uint64_t changes = 0;            // operations asked for, failed ones too

@@ -338,3 +338,17 @@ TEST_CASE("a start that can write nothing forgets nothing") {
   CHECK(process.digest() == digest_of_model(kTwo));
   CHECK(process.state() == ModelState::trial);
 }
+
+TEST_CASE("who rejects what stands in for a model that could not be read refutes the former") {
+  SlotBoard board;
+  board.start().adopt(kTwo);
+  board.disk->unreadable = "models-a.itmodel";
+  SlotProcess process = board.start();
+  board.disk->unreadable.clear();
+  REQUIRE(process.digest() == digest_of_model(kOne));
+  CHECK(process.models->reject("late frames").ok());
+  CHECK(process.digest() == digest_of_model(kTwo));
+  slots::SlotRecord record;
+  REQUIRE(slots::SlotRecord::decode(process.kept(), record));
+  CHECK(record.refuted == std::vector<std::uint64_t>{digest_of_model(kOne)});
+}
