@@ -178,20 +178,13 @@ void Dangers::acquit(const Ended& ended, const Table& names) {
 
 void Dangers::apply_suspect(Suspect suspect, std::uint8_t version, Bytes payload,
                             const Table& names) {
-  const bool of_older_version = suspect.session == 0;
-  const TrialKey death = suspect.key;
-  close([&](const OpenTrial& open) {
-    if (of_older_version) return open.key == death;
-    const TrialKey plain = open.trial.plain_key();
-    return danger_key(plain) == danger_key(death) &&
-           std::any_of(suspect.at.begin(), suspect.at.end(), [&](const Suspect::Place& place) {
-             return place.shape == plain.shape && place.place == open.place;
-           });
-  });
-  suspect.key.driver = suspect.trial.driver = plain_driver(death.driver, names);
-  const Payload kept = suspect.key == death ? copy(payload) : encode(suspect);
+  const std::uint64_t driver = suspect.key.driver;
+  suspect.key.driver = suspect.trial.driver = plain_driver(driver, names);
+  const TrialKey danger = danger_key(suspect.key);
+  close([&](const OpenTrial& open) { return danger_key(open.trial.plain_key()) == danger; });
+  const Payload kept = suspect.key.driver == driver ? copy(payload) : encode(suspect);
   if (!make_room(suspects_, limits_.suspect_bytes, suspect.key, kept.size())) return;
-  suspects_.put(danger_key(suspect.key), {kept, version, next_serial_++, 0});
+  suspects_.put(danger, {kept, version, next_serial_++, 0});
 }
 
 void Dangers::apply_quarantine(Quarantine quarantine, std::uint8_t version, Bytes payload,

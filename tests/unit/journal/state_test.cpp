@@ -309,6 +309,10 @@ TEST_CASE("the live records make the same state again") {
   const State copy = replay_of(state);
   CHECK(copy.digest() == state.digest());
   CHECK(copy.unknown_record_count() == 1);
+  // What died at one shape and was under way at another one.
+  apply(state, RecordType::exposure, Exposure{trial_of(3, 8, 77), Where::here, 3});
+  apply(state, RecordType::suspect, suspect_of(trial_of(3, 9, 77)));
+  CHECK(replay_of(state).digest() == state.digest());
   State other = replay_of(state);
   apply(other, RecordType::ledger, Ledger{nanoseconds(1), nanoseconds(2), nanoseconds(4)});
   CHECK(other.digest() != state.digest());
