@@ -107,11 +107,8 @@ bool Journal::replay_file() {
   RecordReader reader(*bytes, header->generation);
   RecordView record;
   while (reader.next(record)) {
-    switch (state_.apply(record.type, record.version, record.payload)) {
-      case Replayed::understood: ++recovery_.records; break;
-      case Replayed::unknown_type: ++recovery_.unknown_records; break;
-      case Replayed::malformed: ++recovery_.malformed_records; break;
-    }
+    const Replayed replayed = state_.apply(record.type, record.version, record.payload);
+    if (replayed == Replayed::malformed) ++recovery_.malformed_records;
   }
   recovery_.dropped_bytes = bytes->size() - reader.offset();
   if (!outbox_.sealed()) {

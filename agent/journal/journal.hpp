@@ -23,8 +23,6 @@ inline constexpr char kSetAsideName[] =
 
 // What opening found.
 struct RecoveryReport {
-  std::uint64_t records = 0;            // read and understood
-  std::uint64_t unknown_records = 0;    // of a type this version does not know; skipped and kept
   std::uint64_t malformed_records = 0;  // right checksum, impossible content; skipped
   std::uint64_t dropped_bytes = 0;      // after the last good record: torn by a cut
   Status unreadable;                    // why nothing of the file could be read; ok if it could

@@ -59,8 +59,6 @@ class State {
   void for_each_measurement(const ShapeKey& key, const MeasurementVisitor& visit) const;
   // All there are.
   void for_each_measurement(const MeasurementVisitor& visit) const;
-  // Hints: the same kernel, device and shape under other drivers. Never to be trusted unchecked.
-  void for_each_stale_measurement(const ShapeKey& key, const MeasurementVisitor& visit) const;
   std::optional<Measurement> measurement(const TrialKey& key) const;
   // Of the key's configuration at every shape.
   void for_each_shape_of(const TrialKey& key, const MeasurementVisitor& visit) const;
@@ -80,7 +78,6 @@ class State {
 
   const Ledger& ledger() const { return ledger_; }
   std::optional<ShapeStatistics> shape_statistics(std::uint64_t kernel, const Shape& shape) const;
-  std::size_t shape_statistics_count() const { return statistics_.entries().size(); }
 
   // What a digest stands for; nothing if that was never recorded.
   std::optional<Name> name(NameKind kind, std::uint64_t digest) const;
@@ -90,7 +87,6 @@ class State {
 
   const Session& session() const { return session_; }    // the newest; number 0: none yet
   bool ended_cleanly() const { return ended_cleanly_; }  // nothing was recorded after a shutdown
-  std::size_t unknown_record_count() const { return unknown_.size(); }
 
  private:
   struct Group {

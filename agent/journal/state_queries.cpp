@@ -12,16 +12,6 @@ void State::for_each_measurement(const MeasurementVisitor& visit) const {
   visit_all<Measurement>(measurements_, visit);
 }
 
-void State::for_each_stale_measurement(const ShapeKey& key, const MeasurementVisitor& visit) const {
-  const auto same_problem = [&](const TrialKey& other) {
-    return other.kernel == key.kernel && other.device == key.device && other.shape == key.shape;
-  };
-  visit_range<Measurement>(measurements_, {key.kernel, key.device, 0, key.shape, 0}, same_problem,
-                           [&](const Measurement& measurement) {
-                             if (measurement.trial.driver != key.driver) visit(measurement);
-                           });
-}
-
 std::optional<Measurement> State::measurement(const TrialKey& key) const {
   return decode_entry<Measurement>(measurements_, key);
 }

@@ -84,7 +84,6 @@ void query(const State& state) {
     require(state.measurement(measurement.trial.key()).has_value());
     require(state.measurement_count(key) > 0);
     if (state.adoption(key) || state.stale_adoption(key)) ++count;
-    state.for_each_stale_measurement(key, [&](const Measurement&) { ++count; });
   });
   state.dangers().for_each_quarantine(
       [&](const Quarantine& q) { require(state.dangers().is_quarantined(q.key)); });

@@ -286,7 +286,7 @@ TEST_CASE("the least launched shapes are forgotten first") {
   CHECK(state.shape_statistics(1, Shape{3}));
   CHECK_FALSE(state.shape_statistics(1, Shape{4}));
   CHECK(state.shape_statistics(1, Shape{499}));
-  CHECK(state.shape_statistics_count() < 60);
+  CHECK_FALSE(state.shape_statistics(1, Shape{440}));
 }
 
 TEST_CASE("the live records make the same state again") {
@@ -308,7 +308,6 @@ TEST_CASE("the live records make the same state again") {
   (void)state.apply(99, 7, encode(Ended{trial_of(1, 1, 1).key()}));
   const State copy = replay_of(state);
   CHECK(copy.digest() == state.digest());
-  CHECK(copy.unknown_record_count() == 1);
   // What died at one shape and was under way at another one.
   apply(state, RecordType::exposure, Exposure{trial_of(3, 8, 77), Where::here, 3});
   apply(state, RecordType::suspect, suspect_of(trial_of(3, 9, 77)));
