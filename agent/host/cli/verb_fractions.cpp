@@ -82,10 +82,10 @@ void print_fractions(const json& results, const std::vector<std::string>& proble
 void run_fractions(const FractionsArguments& arguments, CliContext& context) {
   const auto loaded = must(load_with_files(arguments.histories));
   const std::vector<History>& histories = loaded.histories;
-  const std::vector<std::uint64_t> dropped = dropped_failures(pointers_to(histories));
+  const auto dropped = dropped_failures(pointers_to(histories));
   json results = json::array();
   for (std::size_t i = 0; i < histories.size(); ++i) {
-    results.push_back(result_of(histories[i], dropped[i], arguments));
+    results.push_back(result_of(histories[i], dropped[i].size(), arguments));
     results.back()["file"] = loaded.files[i];
   }
   if (context.json()) return context.print_json({{"results", results}});

@@ -53,11 +53,11 @@ Group group_of(Study& study, const std::vector<const Recording*>& recordings) {
   };
   for (auto& set : gathered(recordings, same_device))
     group.sources.push_back(source_of(study, std::move(set)));
-  const std::vector<std::uint64_t> dropped = dropped_failures(group.histories());
+  const auto dropped = dropped_failures(group.histories());
   for (std::size_t i = 0; i < group.sources.size(); ++i) {
     Source& source = group.sources[i];
-    source.dropped_failures = dropped[i];
-    source.distribution = distribution_of(*source.history, dropped[i]);
+    source.dropped_failures = dropped[i].size();
+    source.distribution = distribution_of(*source.history, dropped[i].size());
   }
   return group;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_set>
+#include <utility>
 
 #include "models/core/median.hpp"
 #include "models/host/insight/space_overlap.hpp"
@@ -61,22 +61,22 @@ PerformanceDistribution distribution_of(const History& history, std::uint64_t as
   return result;
 }
 
-std::vector<std::uint64_t> dropped_failures(const std::vector<const History*>& histories) {
+std::vector<std::unordered_set<std::uint64_t>> dropped_failures(
+    const std::vector<const History*>& histories) {
   std::vector<ConfigurationSet> sets;
   sets.reserve(histories.size());
   for (const History* history : histories) sets.emplace_back(*history);
-  std::vector<std::uint64_t> dropped;
+  std::vector<std::unordered_set<std::uint64_t>> dropped;
   for (std::size_t i = 0; i < histories.size(); ++i) {
     std::unordered_set<std::uint64_t> missing;
     for (std::size_t j = 0; j < histories.size(); ++j) {
-      if (i == j || !same_kernel(*histories[i], *histories[j]) || !nearly_equal(sets[i], sets[j]))
-        continue;
-      if (histories[i]->proposals() != nullptr || histories[j]->proposals() != nullptr) continue;
-      for (const std::uint64_t key : sets[j].keys()) {
-        if (!sets[i].has(key)) missing.insert(key);
-      }
+      if (i != j && is_whole(*histories[i]) && is_whole(*histories[j]) &&
+          same_kernel(*histories[i], *histories[j]) && nearly_equal(sets[i], sets[j]))
+        missing.insert(sets[j].keys().begin(), sets[j].keys().end());
     }
-    dropped.push_back(missing.size());
+    const RowKeys own(*histories[i]);
+    for (std::size_t row = 0; row < histories[i]->rows(); ++row) missing.erase(own.key(row));
+    dropped.push_back(std::move(missing));
   }
   return dropped;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
 
 #include "models/host/history/history.hpp"
@@ -37,10 +38,10 @@ struct PerformanceDistribution {
 };
 PerformanceDistribution distribution_of(const History& history, std::uint64_t assumed_failed = 0);
 
-// How many configurations history `i` lacks that others of the same kernel, parameters and shape
-// have: results whose writer dropped its failures. Only histories that overlap by at least 80 % of
-// their union are compared; samples and other value lists are no such thing, nor is what a search
-// chose.
-std::vector<std::uint64_t> dropped_failures(const std::vector<const History*>& histories);
+// The configurations (RowKeys) that history `i` lacks and others of the same kernel, parameters and
+// shape have: results whose writer dropped its failures. Only histories that overlap by at least
+// 80 % of their union are compared, and only such as is_whole().
+std::vector<std::unordered_set<std::uint64_t>> dropped_failures(
+    const std::vector<const History*>& histories);
 
 }  // namespace idletune

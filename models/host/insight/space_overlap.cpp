@@ -35,6 +35,10 @@ bool same_kernel(const History& a, const History& b) {
       [](const CellColumn* x, const CellColumn* y) { return x->name() == y->name(); });
 }
 
+bool is_whole(const History& history) {
+  return history.proposals() == nullptr && history.valid_count <= history.rows();
+}
+
 bool nearly_equal(const ConfigurationSet& a, const ConfigurationSet& b) {
   const ConfigurationSet& smaller = a.size() < b.size() ? a : b;
   const ConfigurationSet& larger = a.size() < b.size() ? b : a;

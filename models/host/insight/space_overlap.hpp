@@ -38,8 +38,10 @@ class RowKeys {
 // Kernel, shape and names of the parameters (in any order) are the same.
 bool same_kernel(const History& a, const History& b);
 
+// Whether the rows are all that its device could run: no sample, and nothing that a search chose.
+bool is_whole(const History& history);
+
 // They share at least 80 % of their union: one space, of which one side may lack what failed.
-// Samples and other lists of values are no such thing.
 bool nearly_equal(const ConfigurationSet& a, const ConfigurationSet& b);
 
 }  // namespace idletune

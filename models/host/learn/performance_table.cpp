@@ -7,6 +7,7 @@
 #include "models/core/digest.hpp"
 #include "models/devices/device_names.hpp"
 #include "models/host/history/combine_repeats.hpp"
+#include "models/host/insight/space_overlap.hpp"
 
 namespace idletune {
 
@@ -47,21 +48,6 @@ std::vector<std::vector<std::size_t>> group_repeats(const std::vector<const Hist
   return groups;
 }
 
-namespace {
-
-// Where each of `names` is among the history's parameters.
-std::vector<std::size_t> order_of(const History& history, const std::vector<std::string>& names) {
-  std::vector<std::size_t> order;
-  for (const std::string& name : names) {
-    for (std::size_t p = 0; p < history.parameters.size(); ++p) {
-      if (history.parameters[p].name() == name) order.push_back(p);
-    }
-  }
-  return order;
-}
-
-}  // namespace
-
 PerformanceTable::PerformanceTable(const std::vector<const History*>& histories) {
   if (histories.empty()) return;
   kernel_ = histories.front()->kernel;
@@ -74,17 +60,25 @@ PerformanceTable::PerformanceTable(const std::vector<const History*>& histories)
     std::vector<const History*> repeats;
     repeats.reserve(group.size());
     for (const std::size_t i : group) repeats.push_back(histories[i]);
-    combined.push_back(combine_repeats(repeats));
+    combined.push_back(combine_repeats(repeats, parameters_));
   }
   std::vector<const History*> pointers;
   pointers.reserve(combined.size());
   for (const History& history : combined) pointers.push_back(&history);
-  const std::vector<std::uint64_t> dropped = dropped_failures(pointers);
+  std::vector<std::unordered_set<std::uint64_t>> dropped = dropped_failures(pointers);
+  std::size_t kept = 0;
   for (std::size_t i = 0; i < combined.size(); ++i) {
-    if (combined[i].count(TrialStatus::correct) > 0) add_source(combined[i], dropped[i]);
+    if (combined[i].count(TrialStatus::correct) == 0) continue;
+    add_source(combined[i], dropped[i].size());
+    std::swap(dropped[kept++], dropped[i]);
   }
-  for (Source& source : sources_) source.relative.resize(configurations_.size(), -1.0f);
-  mark_dropped_failures();
+  for (std::size_t s = 0; s < sources_.size(); ++s) {
+    sources_[s].relative.resize(configurations_.size(), -1.0f);
+    for (const std::uint64_t key : dropped[s]) {
+      const auto found = index_.find(key);
+      if (found != index_.end()) sources_[s].relative[found->second] = 0;
+    }
+  }
   fill_unknown_distributions();
 }
 
@@ -106,31 +100,7 @@ void PerformanceTable::fill_unknown_distributions() {
   }
 }
 
-// As dropped_failures() counts them: what a source lacks and others of nearly the same set have.
-void PerformanceTable::mark_dropped_failures() {
-  const std::size_t count = configurations_.size();
-  const std::vector<Source> as_measured = sources_;
-  for (std::size_t s = 0; s < sources_.size(); ++s) {
-    for (const Source& other : as_measured) {
-      if (other.shape != sources_[s].shape || other.chosen || sources_[s].chosen) continue;
-      std::size_t common = 0;
-      std::size_t together = 0;
-      for (std::size_t c = 0; c < count; ++c) {
-        const bool here = as_measured[s].relative[c] >= 0;
-        const bool there = other.relative[c] >= 0;
-        common += here && there ? 1 : 0;
-        together += here || there ? 1 : 0;
-      }
-      if (common * 5 < together * 4) continue;
-      for (std::size_t c = 0; c < count; ++c) {
-        if (other.relative[c] >= 0 && as_measured[s].relative[c] < 0) sources_[s].relative[c] = 0;
-      }
-    }
-  }
-}
-
-std::size_t PerformanceTable::number_of(const Configuration& configuration) {
-  const std::uint64_t key = digest_of(configuration);
+std::size_t PerformanceTable::number_of(std::uint64_t key, const Configuration& configuration) {
   const auto [first, last] = index_.equal_range(key);
   for (auto i = first; i != last; ++i) {
     if (configurations_[i->second] == configuration) return i->second;
@@ -145,13 +115,10 @@ void PerformanceTable::add_source(const History& history, std::uint64_t dropped)
   source.device = history.device;
   source.shape = history.shape;
   source.distribution = distribution_of(history, dropped);
-  source.chosen = history.proposals() != nullptr;
-  const std::vector<std::size_t> order = order_of(history, parameters_);
+  const RowKeys keys(history);
   const double best = history.best_time_ns();
   for (const std::size_t row : history.valid_rows()) {
-    Configuration configuration;
-    for (const std::size_t p : order) configuration.push_back(history.parameters[p].code(row));
-    const std::size_t number = number_of(configuration);
+    const std::size_t number = number_of(keys.key(row), history.configuration(row));
     if (source.relative.size() <= number) source.relative.resize(number + 1, -1.0f);
     source.relative[number] =
         history.correct(row) ? static_cast<float>(best / history.run_time_ns(row)) : 0.0f;

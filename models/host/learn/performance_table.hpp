@@ -29,7 +29,6 @@ class PerformanceTable {
     Shape shape;
     std::vector<float> relative;  // per configuration
     PerformanceDistribution distribution;
-    bool chosen = false;  // a search chose what was measured, some uniform draws apart
   };
 
   // Histories of one kernel with the same parameter names; those without any correct row, and rows
@@ -45,15 +44,14 @@ class PerformanceTable {
   const std::vector<Source>& sources() const { return sources_; }
 
  private:
-  std::size_t number_of(const Configuration& configuration);
+  std::size_t number_of(std::uint64_t key, const Configuration& configuration);
   void add_source(const History& history, std::uint64_t dropped);
-  void mark_dropped_failures();
   void fill_unknown_distributions();
   std::string kernel_;
   std::vector<std::string> parameters_;
   std::vector<std::string> inputs_;
   std::vector<Configuration> configurations_;
-  std::unordered_multimap<std::uint64_t, std::size_t> index_;
+  std::unordered_multimap<std::uint64_t, std::size_t> index_;  // by RowKeys
   std::vector<Source> sources_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "models/host/history/combine_repeats.hpp"
 #include "models/host/learn/learn.hpp"
+#include "models/host/learn/performance_table.hpp"
 #include "models/predict/model.hpp"
 #include "tests/unit/required.hpp"
 
@@ -84,6 +85,16 @@ TEST_CASE("a source has the distribution of its history") {
   CHECK(source.median_compile_ns == 50e6);
   CHECK(source.relative_performance.values()[0] == 0);
   CHECK(source.relative_performance.values()[kQuantileCount - 1] == 1);
+}
+
+TEST_CASE("what one device lacks failed there, but where it is a sample") {
+  const History whole = history_of("A1", {1.0, 1.25, 2.0, 4.0, 5.0});
+  History part = history_of("B1", {1.0, 1.25, 2.0, 4.0});
+  std::swap(part.parameters[0], part.parameters[1]);
+  CHECK(PerformanceTable({&whole, &part}).sources()[1].relative.back() == 0);
+  CHECK(PerformanceTable({&part, &whole}).sources()[0].relative.back() == 0);
+  part.valid_count = 5;
+  CHECK(PerformanceTable({&whole, &part}).sources()[1].relative.back() == -1);
 }
 
 TEST_CASE("each device's own best is its exact pick for its shape") {

@@ -77,12 +77,15 @@ std::vector<DeviceSpace> device_spaces(const std::vector<const History*>& histor
   for (const DeviceSpace& entry : entries) measured.push_back(entry.history);
   std::size_t spaces = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    std::unordered_set<std::uint64_t> present = sets[i].keys();
+    std::unordered_set<std::uint64_t> present;
+    const RowKeys own(measured[i]);
+    for (std::size_t row = 0; row < measured[i].rows(); ++row) present.insert(own.key(row));
     entries[i].space = spaces;
     for (std::size_t j = 0; j < entries.size(); ++j) {
       if (j == i || !same_kernel(measured[i], measured[j]) || !nearly_equal(sets[i], sets[j]))
         continue;
-      add_missing(entries[i], measured[j], present);
+      if (is_whole(measured[i]) && is_whole(measured[j]))
+        add_missing(entries[i], measured[j], present);
       if (j < i) entries[i].space = std::min(entries[i].space, entries[j].space);
     }
     if (entries[i].space == spaces) ++spaces;
