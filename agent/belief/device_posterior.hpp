@@ -70,6 +70,8 @@ class DevicePosterior {
   // q of the entry on that source; negative: not measured there. In "none of these": negative.
   double relative(std::size_t entry, std::size_t source) const;
   std::string_view device(std::size_t source) const { return kernel_.source(source).device; }
+  // Whether its model knows uniform draws from the space there.
+  bool has_draws(std::size_t source) const { return kernel_.source(source).measured_count > 0; }
   // p_b(ratio) there, of a sample the lower end of its interval.
   double cautious_fraction(std::size_t source, double ratio) const {
     return kernel_.source(source).cautious_fraction(ratio);

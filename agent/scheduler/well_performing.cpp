@@ -28,12 +28,17 @@ Belief by_draws(const DrawLaws& laws, double ratio) {
 
 Belief by_sources(const DevicePosterior& beliefs, double ratio) {
   const Belief unknown = by_draws(DrawLaws(), ratio);
-  double mean = beliefs.weight_of_none() * unknown.mean;
-  double square = beliefs.weight_of_none() * (unknown.mean * unknown.mean + unknown.variance);
+  double mean = 0;
+  double square = 0;
+  const auto add = [&](double weight, const Belief& belief) {
+    mean += weight * belief.mean;
+    square += weight * (belief.mean * belief.mean + belief.variance);
+  };
+  add(beliefs.weight_of_none(), unknown);
   for (std::size_t d = 0; d < beliefs.source_count(); ++d) {
     const double value = std::log(std::max(kLeastFraction, beliefs.cautious_fraction(d, ratio)));
-    mean += beliefs.weight(d) * value;
-    square += beliefs.weight(d) * (value * value + kFractionSpread * kFractionSpread);
+    add(beliefs.weight(d),
+        beliefs.has_draws(d) ? Belief{value, kFractionSpread * kFractionSpread} : unknown);
   }
   return {mean, std::max(square - mean * mean, kFractionSpread * kFractionSpread)};
 }

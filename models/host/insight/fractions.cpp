@@ -20,7 +20,8 @@ double PerformanceDistribution::fraction(double q) const {
 
 std::array<double, 2> PerformanceDistribution::interval(double q) const {
   const double p = fraction(q);
-  if (!is_sample() || valid == 0) return {p, p};
+  if (!is_sample()) return {p, p};
+  if (valid == 0) return {0, 1};
   constexpr double kZ = 1.959963984540054;  // 97.5 % point of the normal distribution
   const double n = static_cast<double>(valid);
   const double centre = (p + kZ * kZ / (2 * n)) / (1 + kZ * kZ / n);

@@ -88,15 +88,17 @@ void PerformanceTable::fill_unknown_distributions() {
     drawn.insert(drawn.end(), source.distribution.sorted.begin(), source.distribution.sorted.end());
   }
   for (Source& source : sources_) {
-    std::vector<double>& sorted = source.distribution.sorted;
-    if (!sorted.empty()) continue;
-    sorted = drawn;
-    for (std::size_t c = 0; drawn.empty() && c < source.relative.size(); ++c) {
-      if (source.relative[c] >= 0) sorted.push_back(static_cast<double>(source.relative[c]));
+    PerformanceDistribution& distribution = source.distribution;
+    if (!distribution.sorted.empty()) continue;
+    std::vector<double> own;
+    for (const float q : source.relative) {
+      if (q >= 0) own.push_back(static_cast<double>(q));
     }
-    std::sort(sorted.begin(), sorted.end());
-    source.distribution.valid = sorted.size();
-    source.distribution.space = std::max(source.distribution.space, source.distribution.valid);
+    distribution.sorted = drawn.empty() ? own : drawn;
+    std::sort(distribution.sorted.begin(), distribution.sorted.end());
+    distribution.valid = distribution.sorted.size();
+    distribution.space = std::max<std::uint64_t>(distribution.space, own.size());
+    distribution.measured = std::min<std::uint64_t>(distribution.space, drawn.size());
   }
 }
 

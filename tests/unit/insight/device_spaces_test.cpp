@@ -36,7 +36,7 @@ TEST_CASE(
 
 TEST_CASE("failures that a file left out are added from the other devices") {
   const History whole = on("A100", 10, 1);
-  const History part = on("V100", 9, 1);
+  History part = on("V100", 9, 1);
   const auto entries = device_spaces({&whole, &part});
   REQUIRE(entries.size() == 2);
   CHECK(entries[0].dropped == 0);
@@ -45,4 +45,6 @@ TEST_CASE("failures that a file left out are added from the other devices") {
   CHECK(distribution_of(entries[1].history).valid == 10);
   CHECK_FALSE(entries[1].history.correct(9));
   CHECK(entries[1].history.parameters[0].integer(9) == 10);
+  part.valid_count = 10;  // a sample
+  CHECK(device_spaces({&whole, &part})[1].dropped == 0);
 }

@@ -68,6 +68,9 @@ TEST_CASE("a sample has an interval around its fraction") {
   // Wilson's interval of 2 out of 4.
   CHECK(d.interval(0.9)[0] == doctest::Approx(0.15003899));
   CHECK(d.interval(0.9)[1] == doctest::Approx(0.84996101));
+  h.extras.emplace_back(kProposalColumn);
+  for (int i = 0; i < 4; ++i) h.extras[0].push_text("portfolio");
+  CHECK(distribution_of(h).interval(0.9) == std::array<double, 2>{0, 1});
 }
 
 TEST_CASE("dropped failures are found by comparing devices") {

@@ -97,6 +97,20 @@ TEST_CASE("what one device lacks failed there, but where it is a sample") {
   CHECK(PerformanceTable({&whole, &part}).sources()[1].relative.back() == -1);
 }
 
+TEST_CASE("a source without draws takes over those of the others, in a space of its own") {
+  const History whole = history_of("A1", {1.0, 1.05, 4.0, -1}, Shape{64});
+  const History larger = history_of("A1", {1.0, 1.05, 4.0, -1}, Shape{128});
+  History picked = history_of("B1", {1.0, 2.0});
+  picked.valid_count = 4;
+  picked.extras.emplace_back(kProposalColumn);
+  for (int i = 0; i < 2; ++i) picked.extras[0].push_text("portfolio");
+  const HistoricalSource source = learned({&whole, &larger, &picked})->kernels()[0].source(2);
+  CHECK(source.valid_count == 4);
+  CHECK(source.measured_count == 4);
+  CHECK(source.cautious_fraction(0.9) == 0.5);
+  CHECK(learned({&picked})->kernels()[0].source(0).measured_count == 0);
+}
+
 TEST_CASE("each device's own best is its exact pick for its shape") {
   const History a = history_of("A1", {1.0, 2.0, 3.0}, Shape{64});
   const History b = history_of("B1", {3.0, 2.0, 1.0}, Shape{64});

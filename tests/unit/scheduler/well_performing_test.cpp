@@ -106,3 +106,10 @@ TEST_CASE("a history that is a sample counts by the pessimistic end") {
   CHECK(of_sample.fraction < of_whole.fraction);
   CHECK(of_sample.expected_steps > of_whole.expected_steps);
 }
+
+TEST_CASE("a history without uniform draws says nothing about the share") {
+  Believed picked(24, [](test::ModelContent& content) {
+    for (test::SourceContent& source : content.sources) source.measured = 0;
+  });
+  CHECK(decide(picked.input(1e4)).fraction == Approx(decide(plain(1e4)).fraction));
+}
