@@ -185,8 +185,9 @@ Result<std::vector<History>> histories_of(const KernelPackage& package, const De
     HistoryBuilder builder;
     builder.expect_missing_compile_times();
     for (const auto& [place, results] : rows[s]) {
-      if (Status status = builder.add(row_of(package, results, smallest)); !status.ok())
-        return status;
+      ImportedRow row = row_of(package, results, smallest);
+      if (!settings.chosen.empty()) row.extras.emplace_back(kProposalColumn, "chosen");
+      if (Status status = builder.add(std::move(row)); !status.ok()) return status;
     }
     histories.push_back(builder.finish());
     History& history = histories.back();

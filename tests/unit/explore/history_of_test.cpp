@@ -110,6 +110,15 @@ TEST_CASE("a part of a space is a sample of it") {
   CHECK(history(stopped).valid_count == 12);
 }
 
+TEST_CASE("configurations that were picked are no sample") {
+  Bench bench;
+  bench.samples = 5;
+  bench.settings.chosen = "part A=3";
+  REQUIRE(bench.live().ok());
+  CHECK(history(bench).rows() == 5);
+  CHECK(distribution_of(history(bench)).measured == 0);
+}
+
 TEST_CASE("a part of a space that has no numbers is a sample of it all the same") {
   Bench bench;
   bench.package = explore::test::unnumbered();
