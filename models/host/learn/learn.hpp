@@ -58,11 +58,11 @@ struct LearnedModel {
 // Whether a model can have the history's names, of kernel and device. Errors: invalid_argument.
 Status check_names(const History& history);
 
-// Kernels are histories of the same name and the same parameter names (in any order). Histories of
-// the same device and shape are repeats: their times are combined by the median. Deterministic.
-// Errors: those of check_names and, unless `emulated`, check_measured; invalid_argument if there is neither a history with a correct
-// measurement nor a published configuration; out_of_memory if a kernel does not fit its limit
-// whatever is dropped.
+// Kernels are histories of the same name, the same parameter names (in any order) and, where both
+// say, the same names of inputs. Histories of the same device and shape are repeats: their times
+// are combined by the median. Deterministic. Errors: those of check_names and, unless `emulated`,
+// check_measured; invalid_argument if there is neither a history with a correct measurement nor a
+// published configuration; out_of_memory if a kernel does not fit its limit whatever is dropped.
 Result<LearnedModel> learn(const std::vector<const History*>& histories,
                            const LearnOptions& options);
 

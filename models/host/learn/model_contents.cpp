@@ -38,24 +38,43 @@ bool is_known(const ModelSection& section, SectionKind kind) {
   return is_known(section) && section.kind == static_cast<std::uint32_t>(kind);
 }
 
+// Null: it has none.
+const model_schema::SourcesSection* sources_of(const ModelKernel& kernel) {
+  for (const ModelSection& section : kernel.sections) {
+    if (is_known(section, SectionKind::sources))
+      return flatbuffers::GetRoot<model_schema::SourcesSection>(section.bytes.data());
+  }
+  return nullptr;
+}
+
 // What reads the kernel right: features came with version 2.
 std::uint32_t reader_of(const ModelKernel& kernel) {
-  for (const ModelSection& section : kernel.sections) {
-    if (!is_known(section, SectionKind::sources)) continue;
-    const auto* sources = flatbuffers::GetRoot<model_schema::SourcesSection>(section.bytes.data());
-    for (const auto* source : *sources->sources()) {
-      if (source->features() != nullptr && source->features()->size() > 0)
-        return std::max(2u, kernel.reader);
-    }
+  const auto* sources = sources_of(kernel);
+  if (sources == nullptr) return kernel.reader;
+  for (const auto* source : *sources->sources()) {
+    if (source->features() != nullptr && source->features()->size() > 0)
+      return std::max(2u, kernel.reader);
   }
   return kernel.reader;
 }
 
 std::string text(const flatbuffers::String* s) { return s == nullptr ? "" : s->str(); }
 
+// Names of its problems' dimensions and features; empty: not known.
+std::vector<std::string> inputs_of(const ModelKernel& kernel) {
+  std::vector<std::string> names;
+  const auto* sources = sources_of(kernel);
+  if (sources == nullptr || sources->inputs() == nullptr) return names;
+  for (const auto* name : *sources->inputs()) names.push_back(text(name));
+  return names;
+}
+
 bool same_kernel(const ModelKernel& a, const ModelKernel& b) {
+  const std::vector<std::string> of_a = inputs_of(a);
+  const std::vector<std::string> of_b = inputs_of(b);
   return a.name == b.name && a.parameters.size() == b.parameters.size() &&
-         std::is_permutation(a.parameters.begin(), a.parameters.end(), b.parameters.begin());
+         std::is_permutation(a.parameters.begin(), a.parameters.end(), b.parameters.begin()) &&
+         (of_a.empty() || of_b.empty() || of_a == of_b);
 }
 
 bool same_sections(const ModelKernel& a, const ModelKernel& b) {
@@ -202,7 +221,8 @@ MergedModel merge_models(const std::vector<ModelContents>& models,
     for (const ModelKernel& kernel : models[m].kernels) {
       std::vector<ModelKernel>& kernels = merged.contents.kernels;
       const auto same = std::find_if(kernels.begin(), kernels.end(), [&](const ModelKernel& other) {
-        return same_kernel(kernel, other);
+        return from[static_cast<std::size_t>(&other - kernels.data())] != m &&
+               same_kernel(kernel, other);
       });
       if (same == kernels.end()) {
         kernels.push_back(kernel);

@@ -72,12 +72,12 @@ struct MergedModel {
   ModelContents contents;
   std::vector<MergeConflict> conflicts;
 };
-// One model of several. Kernels are the same if name and parameter names (in any order) are. Of the
-// same kernel in two models the entry of the model with the higher generation is taken, whole: two
-// sets of sources cannot be mixed without their histories. Among equal generations the later model
-// wins. Only published configurations, which refer to no source, are taken along where the winner
-// has none and the same order of parameters. The result's generation is one above the highest.
-// `names` are for conflicts; as many as models.
+// One model of several. Kernels are the same if name, parameter names (in any order) and, where
+// both know them, names of inputs are. Of the same kernel in two models the entry of the model with
+// the higher generation is taken, whole: two sets of sources cannot be mixed without their
+// histories. Among equal generations the later model wins. Only published configurations, which
+// refer to no source, are taken along where the winner has none and the same order of parameters.
+// The result's generation is one above the highest. `names` are for conflicts; as many as models.
 MergedModel merge_models(const std::vector<ModelContents>& models,
                          const std::vector<std::string>& names);
 

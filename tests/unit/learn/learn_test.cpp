@@ -4,6 +4,7 @@
 
 #include "models/host/history/combine_repeats.hpp"
 #include "models/host/learn/learn.hpp"
+#include "models/host/learn/model_contents.hpp"
 #include "models/host/learn/performance_table.hpp"
 #include "models/predict/model.hpp"
 #include "tests/unit/required.hpp"
@@ -161,6 +162,20 @@ TEST_CASE("kernels of one name with other parameters are kept apart") {
   const KernelKnowledge* found = model->kernel("k", *space);
   REQUIRE(found != nullptr);
   CHECK(found->parameter(1) == "other");
+}
+
+TEST_CASE("merging keeps kernels of one name whose problems have other names apart") {
+  History a = history_of("A1", {1.0, 2.0}, Shape{64});
+  a.inputs = {"M"};
+  History b = a;
+  b.inputs = {"N"};
+  const auto both = required(read_model(required(learn({&a, &b}, {})).bytes, "both"));
+  b.kernel = "other";
+  const auto other = required(read_model(required(learn({&b}, {})).bytes, "other"));
+  const MergedModel merged = merge_models({both, other}, {"both", "other"});
+  CHECK(merged.contents.kernels.size() == 3);
+  CHECK(merged.conflicts.empty());
+  CHECK(merge_models({both, both}, {"old", "new"}).contents.kernels.size() == 2);
 }
 
 TEST_CASE("the portfolio is cut to the bytes it may take") {
