@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/host/history/compression.hpp"
+#include "models/host/history/emulated.hpp"
 
 namespace idletune {
 
@@ -133,8 +134,11 @@ Result<std::vector<History>> import_histories(Bytes bytes, const std::string& pa
   const Result<Gunzipped> text = gunzip(bytes, options.limit_bytes, path, unpacked);
   if (!text.ok()) return text.status();
   Result<std::vector<History>> histories = import_text(text->text, path, options);
-  if (!histories.ok() || !text->truncated) return histories;
+  if (!histories.ok()) return histories;
   for (History& history : *histories) {
+    if (!options.kernel.empty()) history.kernel = options.kernel;
+    if (!options.device.empty()) set_device(history.device, options.device, history);
+    if (!text->truncated) continue;
     history.warnings.push_back(
         "the compressed file is cut short or damaged: read what came before");
   }

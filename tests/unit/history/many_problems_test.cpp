@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "models/host/history/emulated.hpp"
 #include "models/host/history/import.hpp"
 #include "models/schema/history_generated.h"
 #include "tests/unit/learn/feature_kernel.hpp"
@@ -44,6 +45,9 @@ TEST_CASE("many problems come back from one file as they were") {
   CHECK(version_of(bytes) == 2);
   const auto imported = required(import_histories(bytes, "x.ithistory"));
   CHECK(imported.size() == 3);
+  const auto renamed = required(import_histories(bytes, "x.ithistory", {"other", "Emulated"}));
+  CHECK(renamed[2].kernel == "other");
+  CHECK_FALSE(check_measured(renamed[2]).ok());
   const auto one = read_history(bytes, "x");
   CHECK(one.code() == StatusCode::unsupported);
   CHECK(one.status().message() == "history 'x': it holds 3 problems, expected one");
