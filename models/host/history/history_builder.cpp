@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <optional>
+#include <unordered_set>
 
 #include "models/host/history/json_cells.hpp"
 
@@ -187,18 +188,21 @@ Status HistoryBuilder::add(ImportedRow&& row) {
   for (std::size_t p = 0; p < row.parameters.size(); ++p) {
     push_json(history_.parameters[p], row.parameters[p].second);
   }
-  const auto [position, added] = row_index_.emplace(code_key(history_.parameters, index), index);
-  if (!added) {
-    met("measured more than once: the last of each counts");
-    replaced_.push_back(position->second);
-    position->second = index;
-  }
+  replace_equal(index);
   history_.status.push_back(row.status);
   history_.run_time.push_back(row.status == TrialStatus::correct ? row.run_time : kNoTime);
   history_.compile_time.push_back(row.compile_time);
   history_.sample_count.push_back(static_cast<std::uint32_t>(row.samples.size()));
   history_.samples.insert(history_.samples.end(), row.samples.begin(), row.samples.end());
   return add_extras(row, index);
+}
+
+void HistoryBuilder::replace_equal(std::size_t index) {
+  const auto [position, added] = row_index_.emplace(code_key(history_.parameters, index), index);
+  if (added) return;
+  met("measured more than once: the last of each counts");
+  replaced_.push_back(position->second);
+  position->second = index;
 }
 
 void HistoryBuilder::set_dimensions(const Json& size) {
@@ -253,6 +257,11 @@ void HistoryBuilder::read_numbers_in_texts() {
     warn("the values of parameter " + shown(parameter.name()) +
          " are numbers in quotation marks: taken as numbers");
     parameter = std::move(numbers);
+  }
+  row_index_.clear();  // two texts may be one number
+  const std::unordered_set<std::size_t> replaced(replaced_.begin(), replaced_.end());
+  for (std::size_t row = 0; row < history_.rows(); ++row) {
+    if (replaced.count(row) == 0) replace_equal(row);
   }
 }
 

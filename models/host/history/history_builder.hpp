@@ -92,6 +92,7 @@ class HistoryBuilder {
 
  private:
   bool fit_parameters(ImportedRow& row);
+  void replace_equal(std::size_t index);
   Status add_extras(ImportedRow& row, std::size_t index);
   CellColumn* extra(const std::string& name, std::size_t index);
   void drop_replaced();

@@ -6,6 +6,7 @@
 #include "models/host/history/import.hpp"
 #include "models/host/history/time_unit.hpp"
 #include "tests/unit/history/recorded_data.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::test;
@@ -92,6 +93,17 @@ TEST_CASE("a T4 file cut at any byte imports what is complete or says where it b
     }
   }
   CHECK(most == 9);
+}
+
+TEST_CASE("two texts of one number in a T4 file are one configuration") {
+  const auto h =
+      required(import_t4(R"({"metadata": {"device": "d", "kernel_name": "k"}, "results": [
+      {"configuration": {"WG": "64"}, "measurements": [{"name": "time", "value": 1}]},
+      {"configuration": {"WG": "64.0"}, "measurements": [{"name": "time", "value": 2}]}]})",
+                         "x.json"));
+  REQUIRE(h.rows() == 1);
+  CHECK(h.run_time[0] == 2);
+  CHECK(space_of(h).ok());
 }
 
 TEST_CASE("units of time are read in every spelling, and mistyped ones are recognised") {
