@@ -21,7 +21,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr char kError[] = "__error__";
 
-// As Python's str() writes a value: this is what keys are made of.
 // A piece of a key for which the file lists no value.
 Json guess_value(const std::string& piece) {
   if (piece == "True") return true;
@@ -67,19 +66,14 @@ class KernelTunerImporter {
     header_[key] = std::move(value);
     return Status();
   }
-  // One configuration. Those that come before the header (sorted keys) are left for a second
-  // reading.
+  bool ready() const { return header_.contains("tune_params_keys"); }
+  // One configuration.
   Status record(const std::string& key, const Json& value) {
     if (!builder_.has_parameters()) {
-      if (!header_.contains("tune_params_keys")) {
-        header_is_late_ = true;
-        return Status();
-      }
       if (Status status = read_parameters(); !status.ok()) return status;
     }
     return add_row(key, value);
   }
-  bool header_is_late() const { return header_is_late_; }
   Result<History> finish(bool torn);
 
  private:
@@ -103,7 +97,6 @@ class KernelTunerImporter {
   std::vector<std::map<std::string, Json>> values_;  // per parameter: text in a key to value
   HistoryBuilder builder_;
   std::size_t values_in_keys_ = 0;
-  bool header_is_late_ = false;
 };
 
 void KernelTunerImporter::read_restrictions() {
@@ -263,11 +256,8 @@ Result<History> import_kernel_tuner(std::string_view json, const std::string& pa
     return importer.header(key, std::move(value));
   };
   calls.element = [&](const std::string& key, Json&& value) { return importer.record(key, value); };
-  Result<JsonStreamResult> streamed = stream_json(json, path, "cache", calls);
-  if (streamed.ok() && importer.header_is_late()) {
-    calls.member = [](const std::string&, Json&&) { return Status(); };
-    streamed = stream_json(json, path, "cache", calls);
-  }
+  calls.ready = [&] { return importer.ready(); };  // not so where keys are sorted
+  const Result<JsonStreamResult> streamed = stream_json(json, path, "cache", calls);
   if (!streamed.ok()) return streamed.status();
   return importer.finish(streamed->torn);
 }

@@ -213,6 +213,7 @@ Result<std::vector<History>> import_ktt_json(std::string_view json, const std::s
     return Status();
   };
   calls.element = [&](const std::string&, Json&& value) { return results.result(value); };
+  calls.ready = [&] { return results.has_metadata(); };
   const Result<JsonStreamResult> streamed = stream_json(json, path, "Results", calls);
   if (!streamed.ok()) return streamed.status();
   return results.finish(streamed->torn);

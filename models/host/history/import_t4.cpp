@@ -27,17 +27,18 @@ class T4Importer {
   Status header(const std::string& key, Json&& value) {
     if (key == "metadata") {
       metadata_ = std::move(value);
-      const std::optional<TimeUnit> unit = time_unit_from(text_member(metadata_, "timeunit"));
-      if (unit) failure_time_ = kFailureTime_ns / unit->nanoseconds;
+      take_unit(text_member(metadata_, "timeunit"));
     } else {
       others_[key] = std::move(value);
     }
     return Status();
   }
+  bool ready() const { return !metadata_.empty(); }
   Status record(const Json& result);
   Result<History> finish(bool torn);
 
  private:
+  void take_unit(const std::string& word);
   void add_times(const Json& times, ImportedRow& row);
   // Takes the measurements that are not the time; returns the time, null if there is none.
   Json add_measurements(const Json& measurements, ImportedRow& row);
@@ -51,10 +52,17 @@ class T4Importer {
   ImportOptions options_;
   Json metadata_ = Json::object();
   Json others_ = Json::object();
-  double failure_time_ =
-      kFailureTime_ns / 1e6;  // in the file's unit, if that is known before the results
+  std::string unit_;                       // the metadata's, else that of the first time; or none
+  double failure_time_ = kFailureTime_ms;  // in that unit
   HistoryBuilder builder_;
 };
+
+void T4Importer::take_unit(const std::string& word) {
+  if (word.empty()) return;
+  unit_ = word;
+  const std::optional<TimeUnit> unit = time_unit_from(word);
+  if (unit) failure_time_ = kFailureTime_ns / unit->nanoseconds;
+}
 
 void T4Importer::add_times(const Json& times, ImportedRow& row) {
   if (!times.is_object()) return;
@@ -88,6 +96,7 @@ Json T4Importer::add_measurements(const Json& measurements, ImportedRow& row) {
       row.extras.emplace_back(name, *value);
     }
     const std::string unit = text_member(measurement, "unit");
+    if (name == "time" && unit_.empty() && time_unit_from(unit)) take_unit(unit);
     if (!unit.empty()) row.extras.emplace_back(name + kT4UnitSuffix, unit);
   }
   return time;
@@ -104,8 +113,6 @@ void T4Importer::add_status(const Json& result, const Json& time, ImportedRow& r
   }
   if (invalidity == "correct") return;
   row.status = status_of_word(invalidity, known);
-  if (invalidity == "correctness") row.status = TrialStatus::correctness;
-  if (invalidity == "compile") row.status = TrialStatus::compile;
   if (!known) {
     builder_.met("with an unknown \"invalidity\": failed (runtime)");
     row.extras.emplace_back("invalidity", invalidity);
@@ -200,19 +207,18 @@ Status T4Importer::read_names() {
 
 Status T4Importer::read_unit() {
   double& unit = builder_.history().nanoseconds_per_unit;
-  const std::string word = text_member(metadata_, "timeunit");
-  const std::optional<TimeUnit> known = time_unit_from(word);
+  const std::optional<TimeUnit> known = time_unit_from(unit_);
   if (known) {
     unit = known->nanoseconds;
     if (known->mistyped) {
-      builder_.warn("its unit of time is " + shown(word) + ": taken as " + time_unit_word(unit));
+      builder_.warn("its unit of time is " + shown(unit_) + ": taken as " + time_unit_word(unit));
     }
-  } else if (word.empty()) {
+  } else if (unit_.empty()) {
     unit = 1e6;
     builder_.warn(
         "it does not say its unit of time: taken as milliseconds, which T4's writers use");
   } else {
-    return corrupt("the unit of time is " + shown(word) +
+    return corrupt("the unit of time is " + shown(unit_) +
                    ", expected nanoseconds, microseconds, milliseconds or seconds");
   }
   return Status();
@@ -251,6 +257,7 @@ Result<History> import_t4(std::string_view json, const std::string& path,
     return importer.header(key, std::move(value));
   };
   calls.element = [&](const std::string&, Json&& value) { return importer.record(value); };
+  calls.ready = [&] { return importer.ready(); };
   const Result<JsonStreamResult> streamed = stream_json(json, path, "results", calls);
   if (!streamed.ok()) return streamed.status();
   return importer.finish(streamed->torn);

@@ -255,8 +255,10 @@ std::string place_in(std::string_view text, std::size_t position) {
          std::to_string(std::max<std::size_t>(column, 1));
 }
 
-Result<JsonStreamResult> stream_json(std::string_view text, const std::string& path,
-                                     const std::string& streamed, const JsonStreamCalls& calls) {
+namespace {
+
+Result<JsonStreamResult> read_once(std::string_view text, const std::string& path,
+                                   const std::string& streamed, const JsonStreamCalls& calls) {
   CleanText clean(text);
   Handler handler(streamed, calls);
   JsonStreamResult result;
@@ -268,6 +270,21 @@ Result<JsonStreamResult> stream_json(std::string_view text, const std::string& p
   }
   return Status(handler.status().code(),
                 path + ": " + place_in(text, clean.position()) + ": " + handler.status().message());
+}
+
+}  // namespace
+
+Result<JsonStreamResult> stream_json(std::string_view text, const std::string& path,
+                                     const std::string& streamed, const JsonStreamCalls& calls) {
+  bool late = false;
+  JsonStreamCalls first = calls;
+  first.element = [&](const std::string& key, Json&& value) {
+    late = late || !calls.ready();
+    return late ? Status() : calls.element(key, std::move(value));
+  };
+  Result<JsonStreamResult> result = read_once(text, path, streamed, first);
+  if (result.ok() && late) return read_once(text, path, streamed, calls);
+  return result;
 }
 
 }  // namespace idletune

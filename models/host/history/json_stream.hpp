@@ -23,6 +23,9 @@ struct JsonStreamCalls {
   std::function<Status(const std::string& key, nlohmann::ordered_json&& value)> member;
   // A member or element of the top-level member called `streamed`; the key is empty for elements.
   std::function<Status(const std::string& key, nlohmann::ordered_json&& value)> element;
+  // Whether the members that elements need have been delivered. If one comes before that, elements
+  // are delivered in a second reading, and members twice.
+  std::function<bool()> ready = [] { return true; };
 };
 
 // Delivers the members of the top-level object, in order; those of the top-level member (object or

@@ -254,7 +254,6 @@ Result<std::vector<History>> KttResults::finish(bool torn) {
   std::vector<History> histories;
   for (const std::string& name : order_) {
     Kernel& kernel = *kernels_[name];
-    if (kernel.builder.rows() == 0) continue;
     if (Status status = read_metadata(name, kernel); !status.ok()) return status;
     read_user_data(kernel);
     if (kernel.overheads_only && kernel.profiled) {

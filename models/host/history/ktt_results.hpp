@@ -22,8 +22,9 @@ class KttResults {
   KttResults(const std::string& path, const ImportOptions& options)
       : path_(path), options_(options) {}
 
-  // "Metadata": device, unit of time, ... Best given before the results.
+  // "Metadata": device, unit of time, ... Given before the results, if there is any.
   void metadata(Json value);
+  bool has_metadata() const { return !metadata_.empty(); }
   // "UserData": an object of texts.
   void user_data(Json value) { user_data_ = std::move(value); }
   // One element of "Results". Errors: corrupt, without path or place; those of HistoryBuilder::add.
@@ -54,7 +55,7 @@ class KttResults {
   ImportOptions options_;
   Json metadata_ = Json::object();
   Json user_data_ = Json::object();
-  double failure_time_ = kFailureTime_ms;  // in the file's unit, if that is known
+  double failure_time_ = kFailureTime_ms;  // in the file's unit
   std::vector<std::string> order_;         // of the kernels
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;
 };

@@ -5,6 +5,7 @@
 
 #include "models/host/history/import.hpp"
 #include "tests/unit/history/recorded_data.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::test;
@@ -109,6 +110,15 @@ TEST_CASE("KTT files cut at any byte import what is complete or say where they b
     }
     CHECK(most == (std::string(name).find("xml") != std::string::npos ? 3 : 8));
   }
+}
+
+TEST_CASE("what stands behind the results of a KTT file counts for them") {
+  const auto histories = required(import_ktt_json(R"({"Results": [{"KernelName": "k",
+      "Status": "Ok", "TotalDuration": 1.5e9,
+      "Configuration": [{"Name": "a", "Value": 1}]}],
+      "Metadata": {"TimeUnit": "Nanoseconds", "Device": "d"}})",
+                                                  "x.json"));
+  CHECK(histories[0].run_time_ns(0) == 1.5e9);
 }
 
 TEST_CASE("a name for the kernel fits only files with one kernel") {

@@ -95,6 +95,22 @@ TEST_CASE("a T4 file cut at any byte imports what is complete or says where it b
   CHECK(most == 9);
 }
 
+TEST_CASE("what stands behind the results of a T4 file counts for them") {
+  const auto h = required(import_t4(R"({"results": [{"configuration": {"a": 1},
+      "invalidity": "correct", "measurements": [{"name": "time", "value": 1.5e9}]}],
+      "metadata": {"timeunit": "nanoseconds", "device": "d", "kernel_name": "k"}})",
+                                    "x.json"));
+  CHECK(h.run_time_ns(0) == 1.5e9);
+}
+
+TEST_CASE("where a T4 file says no unit of time, that of its measurements counts") {
+  const auto h = required(import_t4(R"({"metadata": {"device": "d", "kernel_name": "k"},
+      "results": [{"configuration": {"a": 1}, "invalidity": "correct",
+      "measurements": [{"name": "time", "value": 250, "unit": "us"}]}]})",
+                                    "x.json"));
+  CHECK(h.run_time_ns(0) == 250e3);
+}
+
 TEST_CASE("two texts of one number in a T4 file are one configuration") {
   const auto h =
       required(import_t4(R"({"metadata": {"device": "d", "kernel_name": "k"}, "results": [
