@@ -90,7 +90,7 @@ Json T4Importer::add_measurements(const Json& measurements, ImportedRow& row) {
     }
     if (name == "time") {
       time = *value;
-    } else if (name == "__error__" && *value == "") {
+    } else if (name == "__error__") {
       continue;  // Kernel Tuner's, whose reason is the invalidity
     } else {
       row.extras.emplace_back(name, *value);

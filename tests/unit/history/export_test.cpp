@@ -123,6 +123,16 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("what Kernel Tuner calls an error in a T4 file makes no failure of a correct row") {
+  const auto history = required(import_t4(R"({"results": [{"configuration": {"a": 1},
+      "invalidity": "correct", "measurements": [{"name": "time", "value": 2},
+      {"name": "__error__", "value": "none"}]}],
+      "metadata": {"timeunit": "milliseconds", "device": "d", "kernel_name": "k"}})",
+                                          "x.json"));
+  CHECK(required(import_kernel_tuner(required(export_kernel_tuner(history)), "x")) == history);
+  CHECK(required(import_t4(required(export_t4(history)), "x")) == history);
+}
+
 TEST_CASE("a T4 export has what the schema wants of every result") {
   const auto text = required(export_t4(every_status()));
   const auto json = nlohmann::json::parse(text);
