@@ -138,6 +138,7 @@ void add(const History& history, const Note& note, Table& table) {
       if (times->size() <= c) times->resize(c + 1, 0.0);
     const double smallest = smallest_ns(history, row, offsets);
     const double ns = note.turns && smallest > 0 ? history.run_time_ns(row) : smallest;
+    if (table.ns[m][c] > 0 && (ns <= 0 || ns >= table.ns[m][c])) continue;  // of a repeat
     table.ns[m][c] = ns;
     const bool halves = ns > 0 && offsets[row + 1] - offsets[row] >= 4;
     for (const std::size_t h : {0, 1})

@@ -33,7 +33,8 @@ struct Table {
   std::vector<ProductCandidate> candidates;
   std::vector<Matrix> matrices;
   // By matrix and candidate; 0: not measured, or failed. Where candidates took turns the median of
-  // their samples, else the smallest: what was measured in a row had one moment's luck.
+  // their samples, else the smallest: what was measured in a row had one moment's luck. Of repeats
+  // the smallest counts.
   std::vector<std::vector<double>> ns;
   // The same of every other sample and of the rest; as `ns` where there are fewer than four.
   std::vector<std::vector<double>> half_ns[2];

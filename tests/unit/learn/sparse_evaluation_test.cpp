@@ -120,6 +120,10 @@ TEST_CASE("histories with a note on their matrix become a table, others are left
   CHECK(tables[0].matrices[0].slots[3] == 12);
   CHECK(tables[0].matrices[0].conversion_ns[3] == 50);
   CHECK(tables[0].ns[0] == std::vector<double>{600, 0});
+  History failed = history;
+  failed.status[0] = TrialStatus::runtime;
+  CHECK(sparse::tables_of({&history, &failed})[0].ns == tables[0].ns);
+  CHECK(sparse::tables_of({&failed, &history})[0].ns == tables[0].ns);
   CHECK(tables[0].best_ns(0, 3, true) == 600);
   CHECK(tables[0].best_ns(0, 0) == 0);
   // Where candidates took turns, it is the median of their samples, and halves are of every other.
