@@ -95,9 +95,10 @@ Result<ModelKernel> learn_kernel(const std::vector<const History*>& histories,
     kernel.sections.push_back(write_provenance(provenance));
     kernel.sections.insert(kernel.sections.end(), tail.sections.begin(), tail.sections.end());
     report.bytes = kernel.bytes();
-    const bool fits = report.bytes <= options.bytes_per_kernel;
+    const std::size_t over = report.bytes - std::min(report.bytes, options.bytes_per_kernel);
+    const bool fits = over == 0 && report.devices.size() <= model_schema::kMaxSources;
     if (fits && !starved(learner, report, wanted, extent)) break;
-    if (!reduce(learner, report, fits ? 0 : report.bytes - options.bytes_per_kernel, extent)) {
+    if (!reduce(learner, report, over, extent)) {
       return Status(StatusCode::out_of_memory, "kernel '" + report.kernel + "': needs at least " +
                                                    std::to_string(report.bytes) +
                                                    " bytes, the limit is " +

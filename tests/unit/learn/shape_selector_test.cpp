@@ -199,6 +199,16 @@ TEST_CASE("many shapes stay within the limit, and what was dropped is said") {
   CHECK(learn(pointers(histories), impossible).code() == StatusCode::out_of_memory);
 }
 
+TEST_CASE("no more sources are kept than a model may have") {
+  std::vector<History> histories;
+  for (std::int64_t m = 1; m <= 1500; ++m) histories.push_back(at_shape("Board One", m, 16));
+  LearnOptions options;
+  options.bytes_per_kernel = 8 << 20;
+  options.cross_validate = false;
+  options.selector.learn = false;
+  CHECK(required(learn(pointers(histories), options)).kernels[0].devices.size() == 750);
+}
+
 TEST_CASE("provenance names the histories by device") {
   std::vector<History> histories = grid("Board One");
   histories.push_back(at_shape("Board Two", 64, 64));
