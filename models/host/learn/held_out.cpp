@@ -2,54 +2,84 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 
 #include "models/devices/device_names.hpp"
-#include "models/host/learn/device_weights.hpp"
-#include "models/host/learn/rank.hpp"
 
 namespace idletune {
 namespace {
 
 constexpr double kReached = 0.95;  // of the best: where held-out evaluations are counted to
 
-HeldOutResult evaluate(const PerformanceTable& table, std::size_t target) {
-  const PerformanceTable::Source& source = table.sources()[target];
-  std::vector<double> weights = device_weights(table);
-  for (std::size_t s = 0; s < weights.size(); ++s) {
-    if (same_device_model(table.sources()[s].device, source.device)) weights[s] = 0;
-  }
+HeldOutResult evaluate(const PerformanceTable& table, const PerformanceTable::Source& source,
+                       const Model& model) {
   HeldOutResult result;
   result.device = source.device;
   result.shape = source.shape;
   // What was not measured on the target could not be tried there either.
-  std::vector<double> allowed = desirability(table, weights);
-  for (std::size_t c = 0; c < allowed.size(); ++c) {
-    if (source.relative[c] < 0) allowed[c] = -1;
-  }
-  result.first_pick =
-      static_cast<double>(std::max(0.0f, source.relative[index_of_largest(allowed)]));
-  std::size_t tried = 0;
-  for (const std::size_t c : portfolio(table, weights, 1024)) {
+  std::vector<std::int64_t> rows;
+  std::vector<double> relative;
+  for (std::size_t c = 0; c < source.relative.size(); ++c) {
     if (source.relative[c] < 0) continue;
+    const auto values = table.configurations()[c].values();
+    rows.insert(rows.end(), values.begin(), values.end());
+    relative.push_back(static_cast<double>(source.relative[c]));
+  }
+  const Result<Space> space = Space::from_rows(table.parameters(), {}, {}, rows);
+  const auto* kernel = space.ok() ? model.kernel(table.kernel(), *space) : nullptr;
+  if (kernel == nullptr) return result;
+  const auto performance = [&](const Configuration& configuration) {
+    return relative[*space->index_of(configuration)];
+  };
+  if (const auto pick = first_pick(*kernel, *space, source.shape, source.device))
+    result.first_pick = performance(pick->configuration);
+  const SpaceMapping mapping(*kernel, *space);
+  std::size_t tried = 0;
+  for (std::size_t i = 0; i < kernel->portfolio_size() && result.evaluations == 0; ++i) {
+    const auto configuration = mapping.map(kernel->portfolio_values(i));
+    if (!configuration) continue;
     ++tried;
-    if (static_cast<double>(source.relative[c]) < kReached) continue;
-    result.evaluations = tried;
-    break;
+    if (performance(*configuration) >= kReached) result.evaluations = tried;
   }
   return result;
 }
 
 }  // namespace
 
-std::vector<HeldOutResult> cross_validate(const PerformanceTable& table) {
+std::vector<ModelWithout> learn_without_each(const std::vector<const History*>& histories,
+                                             const LearnOptions& options) {
+  LearnOptions silent = options;
+  silent.cross_validate = false;
+  silent.emulated = true;  // who asks has looked
+  std::vector<ModelWithout> models;
+  for (const History* history : histories) {
+    const auto same = [&](const std::string& device) {
+      return same_device_model(device, history->device);
+    };
+    if (std::any_of(models.begin(), models.end(), [&](const auto& m) { return same(m.device); }))
+      continue;
+    std::vector<const History*> others;
+    std::copy_if(histories.begin(), histories.end(), std::back_inserter(others),
+                 [&](const History* other) { return !same(other->device); });
+    models.push_back({history->device, nullptr});
+    auto learned = learn(others, silent);
+    if (!learned.ok()) continue;
+    auto model = Model::open(std::move(learned->bytes), "without " + history->device);
+    if (model.ok()) models.back().model = std::move(*model);
+  }
+  return models;
+}
+
+std::vector<HeldOutResult> cross_validate(const PerformanceTable& table,
+                                          const std::vector<ModelWithout>& models) {
   std::vector<HeldOutResult> results;
-  for (std::size_t target = 0; target < table.sources().size(); ++target) {
-    const bool others =
-        std::any_of(table.sources().begin(), table.sources().end(),
-                    [&](const PerformanceTable::Source& source) {
-                      return !same_device_model(source.device, table.sources()[target].device);
-                    });
-    if (others) results.push_back(evaluate(table, target));
+  for (const PerformanceTable::Source& source : table.sources()) {
+    const auto without = std::find_if(models.begin(), models.end(), [&](const auto& m) {
+      return same_device_model(m.device, source.device);
+    });
+    if (without != models.end() && without->model != nullptr)
+      results.push_back(evaluate(table, source, *without->model));
   }
   return results;
 }

@@ -8,7 +8,6 @@
 #include "models/devices/device_names.hpp"
 #include "models/host/learn/device_weights.hpp"
 #include "models/host/learn/first_picks.hpp"
-#include "models/host/learn/held_out.hpp"
 #include "models/host/learn/model_sections.hpp"
 #include "models/host/learn/rank.hpp"
 #include "models/predict/model.hpp"
@@ -88,6 +87,7 @@ KernelLearner::KernelLearner(std::vector<const History*> histories, const LearnO
   if (options_.selector.inputs.empty()) options_.selector.inputs = full_.inputs();
   if (!full_.sources().empty())
     selectors_ = learn_selectors(full_, options_.selector, options_.cross_validate);
+  if (options_.cross_validate) models_without_ = learn_without_each(histories_, options_);
 }
 
 ModelKernel KernelLearner::build(const Extent& extent, LearnedKernel& report) {
@@ -96,8 +96,7 @@ ModelKernel KernelLearner::build(const Extent& extent, LearnedKernel& report) {
     const bool all = extent.shapes >= most_shapes_of_a_device(full_);
     reduced_.reset();
     if (!all) reduced_.emplace(spread_shapes(histories_, extent.shapes));
-    held_out_.clear();
-    if (options_.cross_validate) held_out_ = cross_validate(sources_table());
+    held_out_ = cross_validate(sources_table(), models_without_);
   }
   const PerformanceTable& table = sources_table();
   const std::vector<double> weights = device_weights(table);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/host/history/history.hpp"
+#include "models/host/learn/held_out.hpp"
 #include "models/host/learn/learn.hpp"
 #include "models/host/learn/model_contents.hpp"
 #include "models/host/learn/performance_table.hpp"
@@ -45,6 +46,7 @@ class KernelLearner {
   std::optional<PerformanceTable> reduced_;
   std::size_t shapes_ = 0;
   std::vector<LearnedSelector> selectors_;
+  std::vector<ModelWithout> models_without_;
   std::vector<HeldOutResult> held_out_;
 };
 

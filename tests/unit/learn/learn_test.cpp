@@ -139,6 +139,17 @@ TEST_CASE("leaving a device out judges by what the others say") {
   CHECK(results[2].evaluations == 2);
 }
 
+TEST_CASE("on a device left out the pick counts that a board with the model begins with") {
+  const History a_small = history_of("A1", {1.0, 10.0}, Shape{64});
+  const History a_large = history_of("A1", {10.0, 1.0}, Shape{1024});
+  History b_small = a_small;
+  History b_large = a_large;
+  b_small.device = b_large.device = "B1";
+  const auto model = required(learn({&a_small, &a_large, &b_small, &b_large}, {}));
+  REQUIRE(model.kernels[0].held_out.size() == 4);
+  for (const HeldOutResult& result : model.kernels[0].held_out) CHECK(result.first_pick == 1.0);
+}
+
 TEST_CASE("repeats of the same device are one source and the median counts") {
   const History one = history_of("NVIDIA A100-PCIE-40GB", {1.0, 9.0, -1});
   const History two = history_of("A100", {3.0, 2.0, -1});
