@@ -88,53 +88,35 @@ std::size_t NearestNeighbors::find(Span<const float> row, Neighbor* nearest) con
   return count;
 }
 
-double NearestNeighbors::weight_of(const Neighbor& neighbor, bool exact_match) const {
-  if (options_.weights == NeighborWeights::uniform) return 1;
-  if (exact_match) return neighbor.distance == 0 ? 1 : 0;
-  // Infinitely far ones count nothing, unless all are: then the caller's sum of weights is 0.
-  return 1 / std::sqrt(neighbor.distance);
-}
-
 Prediction NearestNeighbors::predict(Span<const float> row) const {
   Neighbor nearest[kMaxNeighbors];
   const std::size_t count = find(row, nearest);
   if (count == 0) return {};
-  const bool exact_match = nearest[0].distance == 0;
-  return classes_ == 0 ? mean_of(nearest, count, exact_match)
-                       : vote_of(nearest, count, exact_match);
+  return classes_ == 0 ? mean_of(nearest, count) : vote_of(nearest, count);
 }
 
-Prediction NearestNeighbors::mean_of(const Neighbor* nearest, std::size_t count,
-                                     bool exact_match) const {
-  double weights = 0, sum = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double weight = weight_of(nearest[i], exact_match);
-    weights += weight;
-    sum += weight * static_cast<double>(targets_[nearest[i].row]);
-  }
-  if (!(weights > 0)) return {targets_[nearest[0].row], 0};
-  const double mean = sum / weights;
-  double squares = 0;
+Prediction NearestNeighbors::mean_of(const Neighbor* nearest, std::size_t count) const {
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += static_cast<double>(targets_[nearest[i].row]);
+  const double mean = sum / static_cast<double>(count);
   for (std::size_t i = 0; i < count; ++i) {
     const double distance = static_cast<double>(targets_[nearest[i].row]) - mean;
-    squares += weight_of(nearest[i], exact_match) * (distance * distance);
+    squares += distance * distance;
   }
-  return {static_cast<float>(mean), static_cast<float>(std::sqrt(squares / weights))};
+  return {static_cast<float>(mean),
+          static_cast<float>(std::sqrt(squares / static_cast<double>(count)))};
 }
 
-Prediction NearestNeighbors::vote_of(const Neighbor* nearest, std::size_t count,
-                                     bool exact_match) const {
-  float best = targets_[nearest[0].row];
-  double best_weight = 0;
+Prediction NearestNeighbors::vote_of(const Neighbor* nearest, std::size_t count) const {
+  float best = 0;
+  std::size_t most = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const float candidate = targets_[nearest[i].row];
-    double weight = 0;
-    for (std::size_t j = 0; j < count; ++j) {
-      if (targets_[nearest[j].row] == candidate) weight += weight_of(nearest[j], exact_match);
-    }
-    if (weight > best_weight || (weight == best_weight && candidate < best)) {
+    std::size_t votes = 0;
+    for (std::size_t j = 0; j < count; ++j) votes += targets_[nearest[j].row] == candidate ? 1 : 0;
+    if (votes > most || (votes == most && candidate < best)) {
       best = candidate;
-      best_weight = weight;
+      most = votes;
     }
   }
   return {best, 0};

@@ -12,24 +12,18 @@
 
 namespace idletune::learners {
 
-enum class NeighborWeights : std::uint8_t {
-  uniform = 0,
-  inverse_distance = 1  // if any neighbour is at distance 0, those alone count
-};
-
 struct NeighborOptions {
   std::size_t neighbors = 5;  // at least 1; all rows if there are fewer; at most kMaxNeighbors
-  NeighborWeights weights = NeighborWeights::uniform;
-  bool standardize = false;  // numeric columns to mean 0 and standard deviation 1 of the rows
+  bool standardize = false;   // numeric columns to mean 0 and standard deviation 1 of the rows
   std::size_t max_bytes = std::size_t{64} << 20;
 };
 
 inline constexpr std::size_t kMaxNeighbors = 64;
 
 // The distance is Euclidean; categories are at distance 1 from each other. Among rows at the same
-// distance the one that came first in the data is nearer. Regression: the weighted mean of the
-// neighbours' targets and their standard deviation around it; classification: the class of most
-// weight, the lowest number among equals.
+// distance the one that came first in the data is nearer. Regression: the mean of the
+// neighbours' targets and their standard deviation; classification: the class of most of them, the
+// lowest number among equals.
 class NearestNeighbors final : public Learner {
  public:
   explicit NearestNeighbors(const NeighborOptions& options = {}) : options_(options) {}
@@ -45,9 +39,8 @@ class NearestNeighbors final : public Learner {
   };
   std::size_t find(Span<const float> row, Neighbor* nearest) const;
   double squared_distance(const float* a, const float* b) const;
-  double weight_of(const Neighbor& neighbor, bool exact_match) const;
-  Prediction mean_of(const Neighbor* nearest, std::size_t count, bool exact_match) const;
-  Prediction vote_of(const Neighbor* nearest, std::size_t count, bool exact_match) const;
+  Prediction mean_of(const Neighbor* nearest, std::size_t count) const;
+  Prediction vote_of(const Neighbor* nearest, std::size_t count) const;
 
   NeighborOptions options_;
   std::size_t columns_ = 0;

@@ -70,7 +70,7 @@ class Golden:
                                   min_samples_leaf=options.get("leaf_rows", 1)))[1] for s in SEEDS]
         self.result("forest", dict(options, candidate_features=features or 0), None, scores)
 
-    def knn(self, k, weights):
+    def knn(self, k):
         """Computed here, since scikit-learn leaves open which of equally near rows count: the
         earlier. Checked against scikit-learn where there are no such rows."""
         train, targets = self.x[self.train], self.y[self.train]
@@ -80,19 +80,15 @@ class Golden:
             order = np.argsort(d, kind="stable")
             near = order[:k]
             ties |= d[order[k]] == d[order[k - 1]]
-            w = np.ones(k)
-            if weights == "distance":
-                w = (d[near] == 0) * 1.0 if d[near[0]] == 0 else 1 / np.sqrt(d[near])
             if self.classes:
-                predictions.append(np.argmax(np.bincount(targets[near].astype(int), w)))
+                predictions.append(np.argmax(np.bincount(targets[near].astype(int))))
             else:
-                predictions.append((w * targets[near]).sum() / w.sum())
+                predictions.append(targets[near].sum() / k)
         if not ties:
             model = KNeighborsClassifier if self.classes else KNeighborsRegressor
-            theirs, _ = self.fit(model(n_neighbors=k, weights=weights, algorithm="brute"))
+            theirs, _ = self.fit(model(n_neighbors=k, algorithm="brute"))
             assert np.allclose(theirs, predictions, rtol=1e-12, atol=0), "not scikit-learn's answer"
-        self.result("knn", {"k": k, "inverse_distance": int(weights == "distance"), "ties": int(ties)},
-                    predictions)
+        self.result("knn", {"k": k, "ties": int(ties)}, predictions)
 
     def support_vectors(self, **options):
         gamma = options["gamma"] or "scale"
@@ -131,8 +127,8 @@ def friedman(folder):
     g.forest(trees=64)
     g.forest(trees=64, features=2)
     g.forest(trees=64, leaf_rows=4)
-    for k, weights in ((1, "uniform"), (5, "uniform"), (5, "distance"), (20, "distance")):
-        g.knn(k, weights)
+    for k in (1, 5):
+        g.knn(k)
     g.support_vectors(c=1.0, gamma=0.0, epsilon=0.1, tolerance=1e-10)
     g.support_vectors(c=100.0, gamma=0.5, epsilon=0.5, tolerance=1e-10)
     g.support_vectors(c=1.0, gamma=0.0, epsilon=0.1, tolerance=1e-3)
@@ -167,8 +163,8 @@ def blobs(folder):
     g.forest(trees=64)
     g.forest(trees=64, features=1)
     g.forest(trees=64, leaf_rows=8)
-    for k, weights in ((1, "uniform"), (5, "uniform"), (5, "distance")):
-        g.knn(k, weights)
+    for k in (1, 5):
+        g.knn(k)
     g.support_vectors(c=1.0, gamma=0.0, tolerance=1e-10)
     g.support_vectors(c=10.0, gamma=0.5, tolerance=1e-10)
     g.support_vectors(c=1.0, gamma=0.0, tolerance=1e-3)
@@ -213,8 +209,8 @@ def gemm(folder, cache):
     g.cart(leaf_rows=4)
     g.forest(trees=64)
     g.forest(trees=64, features=len(names) // 3)
-    for k, weights in ((1, "uniform"), (5, "uniform"), (5, "distance")):
-        g.knn(k, weights)
+    for k in (1, 5):
+        g.knn(k)
     g.support_vectors(c=1.0, gamma=0.0, epsilon=0.01, tolerance=1e-10)
     g.perceptron()
     g.write()
@@ -226,7 +222,7 @@ def gemm(folder, cache):
     g.cart()
     g.forest(trees=64)
     g.forest(trees=64, leaf_rows=4)
-    g.knn(5, "uniform")
+    g.knn(5)
     g.support_vectors(c=10.0, gamma=0.0, tolerance=1e-10)
     g.perceptron()
     g.write()
