@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "models/core/number_text.hpp"
+#include "models/host/history/carried.hpp"
 
 namespace idletune {
 
@@ -38,12 +39,7 @@ std::size_t History::count(TrialStatus wanted) const {
   return static_cast<std::size_t>(std::count(status.begin(), status.end(), wanted));
 }
 
-const CellColumn* History::proposals() const {
-  for (const CellColumn& column : extras) {
-    if (column.name() == kProposalColumn) return &column;
-  }
-  return nullptr;
-}
+const CellColumn* History::proposals() const { return extra_named(*this, kProposalColumn); }
 
 double History::best_time_ns() const {
   double best = std::numeric_limits<double>::quiet_NaN();

@@ -33,7 +33,6 @@ class Selection {
  public:
   Selection(const NumberTable& table, Span<const std::size_t> rows, const StepwiseOptions& options)
       : options_(options), count_(static_cast<double>(rows.size())) {
-    distinct_ = rows.size();
     std::vector<std::size_t> sorted(rows.begin(), rows.end());
     std::sort(sorted.begin(), sorted.end());
     distinct_ =

@@ -30,7 +30,6 @@ class ForestLearner final : public Learner {
   Status fit(const Dataset& data) override;
   Prediction predict(Span<const float> row) const override;
   const char* name() const override { return "forest"; }
-  const Forest& forest() const { return forest_; }
 
  private:
   ForestOptions options_;
