@@ -6,7 +6,10 @@ namespace {
 class Walk {
  public:
   Walk(const std::uint8_t* data, std::size_t size, const std::uint8_t* layout, const Limits& limits)
-      : verifier_(data, size, limits.depth, limits.tables), data_(data), layout_(layout) {}
+      : verifier_(data, size, limits.depth, limits.tables),
+        data_(data),
+        layout_(layout),
+        left_(size) {}
 
   bool root(unsigned place) { return offset(0) && table_at(target(0), place); }
 
@@ -51,6 +54,7 @@ class Walk {
     const std::size_t size = kind <= vector8 ? std::size_t{1} << (kind - vector1) : 4;
     if (!verifier_.VerifyVectorOrString(data_ + to, size)) return false;
     const auto count = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(data_ + to);
+    if (!spend(count * size)) return false;
     const Position first = to + sizeof(count);
     if (kind <= vector8) return count == 0 || first % size == 0;
     for (flatbuffers::uoffset_t i = 0; i < count; ++i) {
@@ -66,13 +70,22 @@ class Walk {
     return at % size == 0 && verifier_.Verify(at, size);
   }
 
-  bool string_at(Position at) const {
-    return verifier_.VerifyString(reinterpret_cast<const flatbuffers::String*>(data_ + at));
+  bool string_at(Position at) {
+    const auto* text = reinterpret_cast<const flatbuffers::String*>(data_ + at);
+    return verifier_.VerifyString(text) && spend(text->size());
+  }
+
+  // Vectors of one place may be named often; those of their own fill no more than the bytes.
+  bool spend(std::size_t bytes) {
+    if (bytes > left_) return false;
+    left_ -= bytes;
+    return true;
   }
 
   flatbuffers::Verifier verifier_;
   const std::uint8_t* data_;
   const std::uint8_t* layout_;
+  std::size_t left_;  // bytes that vectors and strings may still take
 };
 
 }  // namespace

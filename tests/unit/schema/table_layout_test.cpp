@@ -9,6 +9,7 @@
 
 #include "models/schema/kernel_generated.h"
 #include "models/schema/kernel_layout.hpp"
+#include "models/schema/model_generated.h"
 #include "models/schema/model_layout.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/unit/package/package_bytes.hpp"
@@ -155,6 +156,29 @@ bool holds(const ByteVector& bytes, unsigned root = 0, table_layout::Limits limi
 }
 
 }  // namespace
+
+TEST_CASE("what is named again and again is no file") {
+  for (const bool shared : {false, true}) {
+    flatbuffers::FlatBufferBuilder builder;
+    const auto names = [&] {
+      return builder.CreateVectorOfStrings(std::vector<std::string>(1000, "name"));
+    };
+    const auto one = names();
+    const auto no_sections =
+        builder.CreateVector(std::vector<flatbuffers::Offset<model_schema::Section>>());
+    std::vector<flatbuffers::Offset<model_schema::KernelEntry>> kernels;
+    for (int i = 0; i < 100; ++i) {
+      kernels.push_back(model_schema::CreateKernelEntry(builder, builder.CreateString("k"),
+                                                        shared ? one : names(), no_sections));
+    }
+    model_schema::FinishModelFileBuffer(
+        builder,
+        model_schema::CreateModelFile(builder, 1, 0, 0, 0, 0, 0, builder.CreateVector(kernels)));
+    CHECK(table_layout::is_flatbuffer(builder.GetBufferPointer(), builder.GetSize(),
+                                      model_schema::layout::kTables, model_schema::at_model_file,
+                                      {8, 200000}) == !shared);
+  }
+}
 
 TEST_CASE("what FlatBuffers writes is accepted, what lacks a required field is not") {
   CHECK(holds(sample()));
