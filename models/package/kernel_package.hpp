@@ -94,7 +94,7 @@ class KernelPackage {
   StepSpec step(std::size_t index) const;
   std::string_view entry() const { return step(0).entry; }
   Dialect dialect() const;
-  // Identity of the kernel: source, steps, options, launch geometry and space. Part of every key.
+  // Identity of the kernel: all that a check's verdict rests on. Part of every key.
   std::uint64_t digest() const;
   const Space& space() const;
   const Configuration& default_configuration() const;

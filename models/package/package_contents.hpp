@@ -130,8 +130,8 @@ void reduce_class_parts(PackageContents& package);
 Status plan_locally(const PackageContents& package, const StepContents& step, const Shape& shape,
                     const Configuration& configuration, PlannedStep& plan);
 
-// Fills both digests from all the rest: KernelPackage::digest() says what of.
-void add_digests(PackageContents& contents);
+// Fills the digest from all the rest: KernelPackage::digest() says what of.
+void add_digest(PackageContents& contents);
 
 // Verifies and reads a package. Errors as KernelPackage::open, without the file's name.
 Result<std::unique_ptr<PackageContents>> read_package(

@@ -1,41 +1,54 @@
+#include <cstring>
+
 #include "models/core/digest.hpp"
 #include "models/package/package_contents.hpp"
 
 namespace idletune::package {
 namespace {
 
-void add_geometry(const LaunchGeometry& launch, Digest& digest) {
-  for (const auto* sizes : {&launch.global, &launch.local}) {
-    digest.add(sizes->size());
-    for (const Expression& size : *sizes) digest.add(size.digest());
+void add_number(double number, Digest& digest) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &number, sizeof bits);
+  digest.add(bits);
+}
+
+void add_steps(const std::vector<StepContents>& steps, Digest& digest) {
+  digest.add(steps.size());
+  for (const StepContents& step : steps) {
+    digest.add(step.entry).add(Bytes(step.arguments)).add(std::uint64_t{step.of_setup});
+    digest.add(step.condition.digest()).add(step.launch.local_memory_bytes.digest());
+    for (const auto* sizes : {&step.launch.global, &step.launch.local}) {
+      digest.add(sizes->size());
+      for (const Expression& size : *sizes) digest.add(size.digest());
+    }
   }
 }
 
-void add_further_steps(const PackageContents& c, Digest& digest) {
-  for (std::size_t i = 0; i < c.steps.size(); ++i) {
-    const StepContents& step = c.steps[i];
-    digest.add(step.condition.digest()).add(step.arguments.size());
-    for (const std::uint8_t position : step.arguments) digest.add(std::uint64_t{position});
-    if (i == 0) continue;
-    digest.add(step.entry);
-    add_geometry(step.launch, digest);
-    if (step.of_setup) digest.add(i);
-  }
-  for (std::size_t i = 0; i < c.arguments.size(); ++i) {
-    if (is_own_memory(c.arguments[i].kind)) digest.add(c.argument_sizes[i].digest());
-  }
+void add_argument(const ArgumentSpec& spec, Digest& digest) {
+  digest.add(static_cast<std::uint64_t>(spec.kind) | static_cast<std::uint64_t>(spec.type) << 8 |
+             static_cast<std::uint64_t>(spec.access) << 16 |
+             static_cast<std::uint64_t>(spec.fill) << 24);
+  add_number(spec.fill_low, digest);
+  add_number(spec.fill_high, digest);
 }
 
 }  // namespace
 
-void add_digests(PackageContents& c) {
-  c.source_digest = digest_of(c.source);
+void add_digest(PackageContents& c) {
   Digest digest;
-  digest.add(c.source_digest).add(c.steps.front().entry).add(c.options);
+  digest.add(c.source_digest).add(c.options);
   digest.add(static_cast<std::uint64_t>(c.dialect)).add(c.space.digest());
-  add_geometry(c.steps.front().launch, digest);
-  if (c.steps.size() > 1) add_further_steps(c, digest);
+  add_steps(c.steps, digest);
+  for (std::size_t i = 0; i < c.arguments.size(); ++i) {
+    add_argument(c.arguments[i], digest);
+    digest.add(c.argument_sizes[i].digest()).add(c.index_bounds[i].digest());
+  }
+  add_steps(c.reference, digest);
+  digest.add(digest_of(c.reference_configuration)).add(c.tolerance_scale.digest());
+  add_number(c.tolerance_absolute, digest);
+  add_number(c.tolerance_relative, digest);
   // What an application gives stands in keys by its place.
+  for (const std::string_view dimension : c.dimensions) digest.add(dimension);
   for (std::size_t i = 0; i < c.given_features; ++i) digest.add(c.features[i].name);
   c.digest = digest.value();
 }

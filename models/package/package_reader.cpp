@@ -73,7 +73,7 @@ class Reader {
       if (status.ok()) status = (this->*part)();
     }
     if (!status.ok()) return status;
-    add_digests(*contents_);
+    add_digest(*contents_);
     return std::move(contents_);
   }
 
@@ -125,6 +125,7 @@ class Reader {
   Status read_identity() {
     contents_->name = text_of(root_->name());
     contents_->source = text_of(root_->source());
+    contents_->source_digest = digest_of(contents_->source);
     contents_->options = text_of(root_->options());
     if (!space::is_kernel_name(contents_->name)) return corrupt("the kernel's name is not a name");
     if (contents_->source.empty()) return corrupt("there is no source");
@@ -450,7 +451,7 @@ class Reader {
       if (crc32c(bytes) != stored->crc32c()) {
         return corrupt("a prebuilt binary's checksum does not match");
       }
-      if (stored->source_digest() != 0 && stored->source_digest() != digest_of(contents_->source)) {
+      if (stored->source_digest() != 0 && stored->source_digest() != contents_->source_digest) {
         return corrupt("a prebuilt binary was made from another source");
       }
       add_binary(stored->configuration_key(),

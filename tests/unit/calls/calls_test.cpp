@@ -240,7 +240,7 @@ TEST_CASE("a later process runs from its first call what was adopted") {
   CHECK(again.ran == std::set<std::string>{kBest});
 }
 
-TEST_CASE("elsewhere, or with other parameters, what was adopted is not trusted") {
+TEST_CASE("elsewhere, or with other parameters or dimensions, what was adopted is not trusted") {
   const test::TemporaryFolder folder;
   {
     Application application(folder.path());
@@ -252,11 +252,14 @@ TEST_CASE("elsewhere, or with other parameters, what was adopted is not trusted"
   there.call({0});
   CHECK(there.ran == std::set<std::string>{"WIDTH=1 DEPTH=1"});
   CHECK(there.call_until({0}, kBest));
-  CallDescription other = blocks();
-  other.parameters[0].values.push_back(16);
-  Application more(folder.path(), other);
-  more.call({0});
-  CHECK(more.ran == std::set<std::string>{"WIDTH=1 DEPTH=1"});
+  CallDescription wider = blocks(), renamed = blocks();
+  wider.parameters[0].values.push_back(16);
+  renamed.dimensions[0] = "LEVEL";
+  for (const CallDescription& other : {wider, renamed}) {
+    Application more(folder.path(), other);
+    more.call({0});
+    CHECK(more.ran == std::set<std::string>{"WIDTH=1 DEPTH=1"});
+  }
 }
 
 TEST_CASE("problems are told apart by features, and may have neither") {

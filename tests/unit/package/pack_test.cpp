@@ -143,7 +143,7 @@ TEST_CASE("a diagram that would be too large is left out, and the package says s
   CHECK(full->digest() == few->digest());  // the same kernel
 }
 
-TEST_CASE("the kernel's digest follows source, entry, options, sizes and space") {
+TEST_CASE("the kernel's digest follows all that a check's verdict rests on") {
   const KernelDescription original = large_description();
   const auto digest = [](const KernelDescription& description) {
     const auto package = required(round_trip(description));
@@ -158,7 +158,6 @@ TEST_CASE("the kernel's digest follows source, entry, options, sizes and space")
   using D = KernelDescription&;
   CHECK(reference == changed([](D) {}));
   CHECK(reference == changed([](D d) { d.name = "other"; }));
-  CHECK(reference == changed([](D d) { d.tolerance.absolute = 1; }));
   CHECK(reference == changed([](D d) { d.parameters[0].kind = ParameterKind::tile; }));
   CHECK(reference != changed([](D d) { d.source += " "; }));
   CHECK(reference != changed([](D d) { d.entry = "k2"; }));
@@ -167,6 +166,12 @@ TEST_CASE("the kernel's digest follows source, entry, options, sizes and space")
   CHECK(reference != changed([](D d) { d.launch.global[0] = "round_up(N, 64) * 1"; }));
   CHECK(reference != changed([](D d) { d.parameters[0].values.push_back(32); }));
   CHECK(reference != changed([](D d) { d.constraints.pop_back(); }));
+  CHECK(reference != changed([](D d) { d.tolerance.absolute = 1; }));
+  CHECK(reference != changed([](D d) { d.tolerance.relative = 1; }));
+  CHECK(reference != changed([](D d) { d.reference.entry = "plain"; }));
+  CHECK(reference != changed([](D d) { d.arguments[0].size = "round_up(N, 128)"; }));
+  CHECK(reference != changed([](D d) { d.arguments[0].type = ScalarType::f64; }));
+  CHECK(reference != changed([](D d) { d.arguments[0].fill_high += 1; }));
 }
 
 TEST_CASE("descriptions that are not whole are refused") {
