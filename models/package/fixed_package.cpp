@@ -63,6 +63,7 @@ void put_in(const Known& known, PackageContents& package) {
   package.sized_by = 0;
   for (std::size_t i = 0; i < package.steps.size(); ++i) {
     StepContents& step = package.steps[i];
+    for (const Expression& size : step.launch.global) package.sized_by |= size.dimension_mask();
     known.put_in(step.launch.global);
     known.put_in(step.launch.local);
     known.put_in(step.launch.local_memory_bytes);
@@ -70,7 +71,6 @@ void put_in(const Known& known, PackageContents& package) {
     if (is_always(step.condition, false)) package.open_steps &= ~(1u << i);
     if (is_always(step.condition, true)) package.open_conditions &= ~(1u << i);
     step.is_known = plan_locally(package, step, none, nothing, step.known).ok();
-    for (const Expression& size : step.launch.global) package.sized_by |= size.dimension_mask();
   }
 }
 

@@ -75,6 +75,20 @@ TEST_CASE("a shape at which no step's condition holds cannot be launched") {
   CHECK(none.status().message() == "kernel 'steps': no step's condition holds for this shape");
 }
 
+TEST_CASE("a step without work is left out where its configuration was put in, too") {
+  KernelDescription description = steps_description();
+  description.dimensions.push_back("REST");
+  description.zero_dimensions = {"REST"};
+  description.steps[0].launch.global = {"round_up(REST, LOCAL)"};
+  const auto package = required(KernelPackage::open(*pack(description), "test"));
+  const auto fixed = package->where({0, 4});
+  for (const Shape& shape : {Shape{64, 0}, Shape{64, 9}}) {
+    const auto plan = required(package->plan(shape, {0, 4}));
+    CHECK(required(fixed->plan(shape, {})).steps().size() == plan.steps().size());
+    CHECK(plan.steps().size() == (shape[1] == 0 ? 2 : 3));
+  }
+}
+
 TEST_CASE("what is wrong with steps is said of the step") {
   KernelDescription description = steps_description();
   description.steps[1].arguments.push_back("v");
