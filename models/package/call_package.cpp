@@ -30,6 +30,9 @@ Result<std::vector<std::uint8_t>> call_package(std::string_view name, const Spac
                                                const Configuration& untuned,
                                                Span<const std::string> dimensions,
                                                Span<const std::string> features) {
+  if (!space::is_kernel_name(name)) {
+    return Status(StatusCode::invalid_argument, "the name is no identifier");
+  }
   static const std::string kOnly = "PROBLEM";
   const Span<const std::string> named =
       dimensions.size() > 0 ? dimensions : Span<const std::string>(&kOnly, 1);

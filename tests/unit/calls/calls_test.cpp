@@ -380,6 +380,7 @@ TEST_CASE("descriptions that make no sense are refused by name") {
   const auto has = [](const std::string& text, const char* part) {
     return text.find(part) != text.npos;
   };
+  CHECK(has(why([](CallDescription& d) { d.name = "two words"; }), "no identifier"));
   CHECK(has(why([](CallDescription& d) { d.parameters[0].name = "two words"; }), "two words"));
   CHECK(has(why([](CallDescription& d) { d.dimensions = {"9"}; }), "dimension '9'"));
   CHECK(has(why([](CallDescription& d) { d.features = {""}; }), "feature ''"));
