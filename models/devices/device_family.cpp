@@ -78,6 +78,11 @@ constexpr FamilyRule kRules[] = {
     {"w6600", Vendor::amd, Market::desktop, 2021},
     {"rx6", Vendor::amd, Market::desktop, 2020},
     {"vega", Vendor::amd, Market::desktop, 2017},
+    {"malig510", Vendor::arm, Market::embedded, 2021},
+    {"malig710", Vendor::arm, Market::embedded, 2021},
+    {"malig715", Vendor::arm, Market::embedded, 2022},
+    {"malig720", Vendor::arm, Market::embedded, 2023},
+    {"malig725", Vendor::arm, Market::embedded, 2024},
     {"immortalis", Vendor::arm, Market::embedded, 2022},
     {"malig72", Vendor::arm, Market::embedded, 2017},
     {"malig76", Vendor::arm, Market::embedded, 2018},
@@ -108,16 +113,7 @@ constexpr double kPerYear = 0.25;
 }  // namespace
 
 DeviceFamily device_family(std::string_view name) {
-  // Newer Malis have three digits (G710, G715, G720) where the older have two.
   const PlainName plain(name);
-  for (const char* three_digits : {"malig71", "malig72"}) {
-    const std::size_t at = plain.text().find(three_digits);
-    const std::size_t next = at + 7;
-    if (at == std::string_view::npos || next >= plain.text().size()) continue;
-    const char digit = plain.text()[next];
-    if (digit == '0' || digit == '5')
-      return {Vendor::arm, Market::embedded, digit == '5' ? 2022 : 2021};
-  }
   for (const FamilyRule& rule : kRules) {
     if (plain.contains(rule.contains)) return {rule.vendor, rule.market, rule.year};
   }
