@@ -126,9 +126,9 @@ bool next_after(const Data& data, std::uint16_t* positions) {
     values[level] = value_at(data, level, positions[level]);
     if (!data.satisfied_at(level, values)) break;
   }
-  if (search_forward(data, positions, level, Space::kSampleWalk)) return true;
+  if (search_forward(data, positions, level, Space::kSampleWalk / 2)) return true;
   std::fill(positions, positions + data.levels(), std::uint16_t{0});
-  return search_forward(data, positions, 0, Space::kSampleWalk);
+  return search_forward(data, positions, 0, Space::kSampleWalk / 2);
 }
 
 Configuration sample_by_constraints(const Data& data, Random& random) {
