@@ -21,6 +21,8 @@ namespace idletune::package {
 namespace {
 
 using space::is_identifier;
+using table_layout::text_of;
+using table_layout::values_of;
 namespace fb = idletune::kernel_schema;
 template <class T>
 using FbVector = flatbuffers::Vector<T>;
@@ -35,17 +37,6 @@ template <class... Pieces>
 template <class... Pieces>
 [[gnu::always_inline]] inline Status unsupported(const char* form, const Pieces&... given) {
   return Status(StatusCode::unsupported, form, given...);
-}
-
-std::string_view text_of(const flatbuffers::String* text) {
-  return text == nullptr ? std::string_view() : std::string_view(text->c_str(), text->size());
-}
-
-// A vector of numbers as a view; null is empty.
-template <class T>
-Span<const T> view(const FbVector<T>* vector) {
-  if (vector == nullptr) return {};
-  return {reinterpret_cast<const T*>(vector->Data()), vector->size()};
 }
 
 bool is_option_text(std::string_view text) {
@@ -194,8 +185,8 @@ class Reader {
       return Status();
     }
     Result<Expression> expression =
-        Expression::load(view(stored->code()), view(stored->constants()), text_of(stored->text()),
-                         dimensions, parameters);
+        Expression::load(values_of(stored->code()), values_of(stored->constants()),
+                         text_of(stored->text()), dimensions, parameters);
     if (!expression.ok()) return expression.status();
     out = std::move(*expression);
     return Status();
@@ -234,7 +225,7 @@ class Reader {
       if (parameter.kind() < kParameterKindCount) {
         read[i].kind = static_cast<ParameterKind>(parameter.kind());
       }
-      read[i].values = view(parameter.values());
+      read[i].values = values_of(parameter.values());
     }
     return make_space(stored, std::move(read));
   }
@@ -260,17 +251,17 @@ class Reader {
   Status read_diagram(const fb::Diagram* stored, space::Data& data) {
     if (stored == nullptr) return Status();
     space::Diagram diagram;
-    diagram.level_nodes = view(stored->level_nodes());
-    diagram.node_first_edge = view(stored->node_first_edge());
-    diagram.edge_value = view(stored->edge_value());
-    diagram.edge_child = view(stored->edge_child());
-    diagram.edge_before = view(stored->edge_before());
+    diagram.level_nodes = values_of(stored->level_nodes());
+    diagram.node_first_edge = values_of(stored->node_first_edge());
+    diagram.edge_value = values_of(stored->edge_value());
+    diagram.edge_child = values_of(stored->edge_child());
+    diagram.edge_before = values_of(stored->edge_before());
     return space::adopt_diagram(data, diagram);
   }
 
   Status read_configuration(const FbVector<std::int64_t>* stored, const char* what,
                             Configuration& out) {
-    const Span<const std::int64_t> values = view(stored);
+    const Span<const std::int64_t> values = values_of(stored);
     if (values.size() != contents_->space.parameter_count()) {
       return corrupt("the % configuration has a wrong number of values", what);
     }
@@ -475,7 +466,7 @@ class Reader {
     Status status =
         read_expressions(root_->class_terms(), kMaxClassTerms, "terms of classes", terms);
     if (!status.ok() || terms.empty()) return status;
-    const Span<const std::uint8_t> kinds = view(root_->class_kinds());
+    const Span<const std::uint8_t> kinds = values_of(root_->class_kinds());
     if (kinds.size() != terms.size()) return corrupt("a term of classes has no kind");
     for (const std::uint8_t kind : kinds) {
       if (kind >= kClassTermKinds || kinds[0] == kClassTile) return Status();

@@ -12,6 +12,7 @@
 #include "models/devices/source_affinity.hpp"
 #include "models/predict/model_format.hpp"
 #include "models/schema/model_generated.h"
+#include "models/schema/table_layout.hpp"
 
 namespace idletune {
 
@@ -19,21 +20,15 @@ static_assert(FLATBUFFERS_LITTLEENDIAN == 1, "models are read in place as little
 
 namespace {
 
+using table_layout::text_of;
+using table_layout::values_of;
+
 // The lower end of an 80 % interval.
 constexpr double kCautiousDeviations = 1.2816;
 
-std::string_view text(const flatbuffers::String* s) {
-  return s == nullptr ? std::string_view() : std::string_view(s->c_str(), s->size());
-}
-
-template <class T>
-Span<const T> elements(const flatbuffers::Vector<T>* v) {
-  return v == nullptr ? Span<const T>() : Span<const T>(v->data(), v->size());
-}
-
 template <class Stored>
 Shape shape_of(const Stored& stored) {
-  return Shape(elements(stored.shape()), elements(stored.features()));
+  return Shape(values_of(stored.shape()), values_of(stored.features()));
 }
 
 }  // namespace
@@ -51,12 +46,12 @@ const char* pick_quality_name(PickQuality quality) {
   return "default";
 }
 
-std::string_view KernelKnowledge::name() const { return text(entry_->name()); }
+std::string_view KernelKnowledge::name() const { return text_of(entry_->name()); }
 
 std::size_t KernelKnowledge::parameter_count() const { return entry_->parameters()->size(); }
 
 std::string_view KernelKnowledge::parameter(std::size_t i) const {
-  return text(entry_->parameters()->Get(static_cast<flatbuffers::uoffset_t>(i)));
+  return text_of(entry_->parameters()->Get(static_cast<flatbuffers::uoffset_t>(i)));
 }
 
 std::size_t KernelKnowledge::source_count() const {
@@ -69,7 +64,7 @@ std::string KernelKnowledge::input_names() const {
   const auto* stored = sources_ == nullptr ? nullptr : sources_->inputs();
   for (std::size_t i = 0; stored != nullptr && i < stored->size(); ++i) {
     append(names, "%%", i > 0 ? " " : "",
-           text(stored->Get(static_cast<flatbuffers::uoffset_t>(i))));
+           text_of(stored->Get(static_cast<flatbuffers::uoffset_t>(i))));
   }
   return names;
 }
@@ -77,9 +72,9 @@ std::string KernelKnowledge::input_names() const {
 HistoricalSource KernelKnowledge::source(std::size_t i) const {
   const auto* source = sources_->sources()->Get(static_cast<flatbuffers::uoffset_t>(i));
   HistoricalSource view;
-  view.device = text(source->device());
+  view.device = text_of(source->device());
   view.shape = shape_of(*source);
-  view.relative_performance = QuantileView(elements(source->quantiles()));
+  view.relative_performance = QuantileView(values_of(source->quantiles()));
   view.well_performing_fraction = static_cast<double>(source->well_performing());
   view.valid_count = source->valid_count();
   view.measured_count = source->measured_count();
@@ -95,20 +90,20 @@ std::size_t KernelKnowledge::portfolio_size() const {
 }
 
 Span<const std::int64_t> KernelKnowledge::portfolio_values(std::size_t entry) const {
-  return elements(portfolio_->values()).subspan(entry * parameter_count(), parameter_count());
+  return values_of(portfolio_->values()).subspan(entry * parameter_count(), parameter_count());
 }
 
 double KernelKnowledge::portfolio_score(std::size_t entry) const {
-  return static_cast<double>(elements(portfolio_->score())[entry]);
+  return static_cast<double>(values_of(portfolio_->score())[entry]);
 }
 
 double KernelKnowledge::portfolio_relative(std::size_t entry, std::size_t source) const {
-  return static_cast<double>(elements(portfolio_->relative())[entry * source_count() + source]);
+  return static_cast<double>(values_of(portfolio_->relative())[entry * source_count() + source]);
 }
 
 Span<const float> KernelKnowledge::portfolio_row(std::size_t entry) const {
   const std::size_t sources = source_count();
-  return elements(portfolio_->relative()).subspan(entry * sources, sources);
+  return values_of(portfolio_->relative()).subspan(entry * sources, sources);
 }
 
 std::size_t KernelKnowledge::first_pick_count() const {
@@ -118,7 +113,7 @@ std::size_t KernelKnowledge::first_pick_count() const {
 
 KernelKnowledge::Pick KernelKnowledge::first_pick(std::size_t i) const {
   const auto* pick = first_picks_->picks()->Get(static_cast<flatbuffers::uoffset_t>(i));
-  return {pick->source(), shape_of(*pick), elements(pick->values()),
+  return {pick->source(), shape_of(*pick), values_of(pick->values()),
           static_cast<double>(pick->expected())};
 }
 
@@ -129,7 +124,7 @@ std::size_t KernelKnowledge::held_out_count() const {
 
 KernelKnowledge::HeldOut KernelKnowledge::held_out(std::size_t i) const {
   const auto* result = quality_->held_out()->Get(static_cast<flatbuffers::uoffset_t>(i));
-  return {text(result->device()), shape_of(*result), static_cast<double>(result->first_pick()),
+  return {text_of(result->device()), shape_of(*result), static_cast<double>(result->first_pick()),
           result->evaluations()};
 }
 
@@ -141,21 +136,21 @@ std::size_t KernelKnowledge::selector_count() const {
 SelectorView KernelKnowledge::selector(std::size_t i) const {
   const auto* stored = selectors_->selectors()->Get(static_cast<flatbuffers::uoffset_t>(i));
   SelectorView view;
-  view.device = text(stored->device());
-  view.low = elements(stored->low());
-  view.high = elements(stored->high());
-  view.exponents = elements(stored->exponents());
-  view.classes = elements(stored->classes());
+  view.device = text_of(stored->device());
+  view.low = values_of(stored->low());
+  view.high = values_of(stored->high());
+  view.exponents = values_of(stored->exponents());
+  view.classes = values_of(stored->classes());
   view.parameters = parameter_count();
-  view.tree = learners::TreeView(*learners::tree_nodes_in(elements(stored->nodes())));
+  view.tree = learners::TreeView(*learners::tree_nodes_in(values_of(stored->nodes())));
   return view;
 }
 
 std::string_view KernelKnowledge::selector_input(std::size_t selector, std::size_t input) const {
-  return text(selectors_->selectors()
-                  ->Get(static_cast<flatbuffers::uoffset_t>(selector))
-                  ->inputs()
-                  ->Get(static_cast<flatbuffers::uoffset_t>(input)));
+  return text_of(selectors_->selectors()
+                     ->Get(static_cast<flatbuffers::uoffset_t>(selector))
+                     ->inputs()
+                     ->Get(static_cast<flatbuffers::uoffset_t>(input)));
 }
 
 std::size_t KernelKnowledge::selector_quality_count() const {
@@ -167,7 +162,7 @@ std::size_t KernelKnowledge::selector_quality_count() const {
 KernelKnowledge::SelectorQuality KernelKnowledge::selector_quality(std::size_t i) const {
   const auto* stored = quality_->selectors()->Get(static_cast<flatbuffers::uoffset_t>(i));
   SelectorQuality quality;
-  quality.device = text(stored->device());
+  quality.device = text_of(stored->device());
   quality.shapes = stored->shapes();
   quality.folds = stored->folds();
   quality.retained = static_cast<double>(stored->retained());
@@ -184,11 +179,11 @@ std::size_t KernelKnowledge::published_count() const {
 
 KernelKnowledge::Published KernelKnowledge::published(std::size_t i) const {
   const auto* pick = published_->picks()->Get(static_cast<flatbuffers::uoffset_t>(i));
-  return {text(pick->device()), elements(pick->values()), pick->devices()};
+  return {text_of(pick->device()), values_of(pick->values()), pick->devices()};
 }
 
 std::string_view KernelKnowledge::published_origin() const {
-  return published_ == nullptr ? std::string_view() : text(published_->origin());
+  return published_ == nullptr ? std::string_view() : text_of(published_->origin());
 }
 
 double HistoricalSource::fraction(double ratio) const {
@@ -238,9 +233,9 @@ std::size_t Model::provenance_count() const {
 }
 
 std::string_view Model::provenance(std::size_t i) const {
-  return text(model_schema::GetModelFile(bytes_.data())
-                  ->provenance()
-                  ->Get(static_cast<flatbuffers::uoffset_t>(i)));
+  return text_of(model_schema::GetModelFile(bytes_.data())
+                     ->provenance()
+                     ->Get(static_cast<flatbuffers::uoffset_t>(i)));
 }
 
 SpaceMapping::SpaceMapping(const KernelKnowledge& kernel, const Space& space,

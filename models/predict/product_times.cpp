@@ -10,15 +10,13 @@
 namespace idletune {
 namespace {
 
+using table_layout::text_of;
+using table_layout::values_of;
+
 constexpr std::size_t kRow = kProductInputs + 1;  // coefficients of a candidate or format
 
 Status damaged(const char* what) {
   return {StatusCode::corrupt, "the model's times of products: %", what};
-}
-
-template <class T>
-Span<const T> values_of(const flatbuffers::Vector<T>* stored) {
-  return stored == nullptr ? Span<const T>() : Span<const T>(stored->data(), stored->size());
 }
 
 bool finite(Span<const float> numbers) {
@@ -52,8 +50,7 @@ const char* problem_in(const model_schema::ProductTimes& times) {
 const model_schema::ProductTimesSection* section_of(const Model& model, bool& broken) {
   const auto* file = flatbuffers::GetRoot<model_schema::ModelFile>(model.bytes().data());
   for (const model_schema::KernelEntry* kernel : *file->kernels()) {
-    const flatbuffers::String& name = *kernel->name();
-    if (std::string_view(name.c_str(), name.size()) != kProductsEntry) continue;
+    if (text_of(kernel->name()) != kProductsEntry) continue;
     for (const model_schema::Section* section : *kernel->sections()) {
       if (section->kind() != static_cast<std::uint32_t>(model_schema::SectionKind::products) ||
           section->version() != model_schema::kSectionVersion)
@@ -98,10 +95,7 @@ Result<ProductTimes> ProductTimes::open(Bytes model, std::string_view device,
   if (broken) return damaged("a damaged section");
   if (section != nullptr) {
     for (const model_schema::ProductTimes* times : *section->devices()) {
-      const flatbuffers::String& name = *times->device();
-      if (std::string_view(name.c_str(), name.size()) != device ||
-          times->number_bytes() != number_bytes)
-        continue;
+      if (text_of(times->device()) != device || times->number_bytes() != number_bytes) continue;
       if (const char* problem = problem_in(*times)) return damaged(problem);
       found.candidates_ = values_of(times->candidates());
       found.coefficients_ = values_of(times->coefficients());

@@ -19,19 +19,17 @@ std::uint64_t content_digest(const ModelFile& model) {
   digest.add(std::uint64_t{model.format_version()}).add(model.generation());
   digest.add(std::uint64_t{model.minimum_agent()});
   if (model.provenance() != nullptr) {
-    for (const auto* line : *model.provenance())
-      digest.add(std::string_view(line->c_str(), line->size()));
+    for (const auto* line : *model.provenance()) digest.add(table_layout::text_of(line));
   }
   digest.add(std::uint64_t{model.kernels()->size()});
   for (const KernelEntry* kernel : *model.kernels()) {
-    digest.add(std::string_view(kernel->name()->c_str(), kernel->name()->size()));
+    digest.add(table_layout::text_of(kernel->name()));
     digest.add(std::uint64_t{kernel->parameters()->size()});
-    for (const auto* name : *kernel->parameters())
-      digest.add(std::string_view(name->c_str(), name->size()));
+    for (const auto* name : *kernel->parameters()) digest.add(table_layout::text_of(name));
     digest.add(std::uint64_t{kernel->sections()->size()});
     for (const Section* section : *kernel->sections()) {
       digest.add(std::uint64_t{section->kind()}).add(std::uint64_t{section->version()});
-      digest.add(Bytes(section->bytes()->data(), section->bytes()->size()));
+      digest.add(table_layout::values_of(section->bytes()));
     }
   }
   return digest.value();

@@ -7,6 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
+
+#include <idletune/span.hpp>
 
 namespace idletune::table_layout {
 
@@ -39,5 +42,14 @@ struct Limits {
 // caller's to look at. Nothing is allocated.
 bool is_flatbuffer(const std::uint8_t* data, std::size_t size, const std::uint8_t* layout,
                    unsigned root, const Limits& limits);
+
+// A stored text, and a stored vector of numbers; of null, empty ones.
+inline std::string_view text_of(const flatbuffers::String* stored) {
+  return stored == nullptr ? std::string_view() : std::string_view(stored->c_str(), stored->size());
+}
+template <class T>
+Span<const T> values_of(const flatbuffers::Vector<T>* stored) {
+  return stored == nullptr ? Span<const T>() : Span<const T>(stored->data(), stored->size());
+}
 
 }  // namespace idletune::table_layout
