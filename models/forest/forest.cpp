@@ -32,6 +32,17 @@ Status check(const ForestOptions& options) {
   return check(options.tree);
 }
 
+// How many nodes a tree may have, for a power of two of rows: where a forest gets more room, it is
+// there one and a half times.
+std::size_t node_room(std::size_t rows, const TreeOptions& options) {
+  std::size_t leaves = 1;
+  while (leaves < rows) leaves *= 2;
+  // A tree has at most one leaf per `leaf_rows` rows.
+  leaves = std::max<std::size_t>(1, leaves / std::max<std::size_t>(1, options.leaf_rows));
+  if (options.height < 20) leaves = std::min(leaves, std::size_t{1} << options.height);
+  return std::min(2 * leaves - 1, kMaxTreeNodes);
+}
+
 }  // namespace
 
 Result<Forest> Forest::grow(const Dataset& data, const ForestOptions& options) {
@@ -45,6 +56,8 @@ Result<Forest> Forest::grow(const Dataset& data, const ForestOptions& options) {
   TreeTrainer trainer(*table, options.tree);
   std::vector<std::uint16_t> weights(data.rows());
   std::vector<TreeNode> tree;
+  tree.reserve(node_room(data.rows(), options.tree));
+  forest.nodes_.reserve(options.trees * tree.capacity());
   forest.starts_.reserve(options.trees + 1);
   forest.starts_.push_back(0);
   for (std::size_t i = 0; i < options.trees; ++i) {
@@ -68,6 +81,8 @@ Status Forest::renew(const Dataset& data, std::size_t count, ChangeListener* lis
   TreeTrainer trainer(*table, options_.tree);
   std::vector<std::uint16_t> weights(data.rows());
   std::vector<TreeNode> tree;
+  tree.reserve(node_room(data.rows(), options_.tree));
+  nodes_.reserve(options_.trees * tree.capacity());
   for (std::size_t i = 0; i < std::min(count, options_.trees); ++i) {
     Random random = generator_of(options_.seed, grown_);
     draw_rows(options_.bootstrap, random, weights);
@@ -110,14 +125,9 @@ Status Forest::check_fit(const Dataset& data) const {
 
 std::size_t Forest::bytes_needed(std::size_t rows, std::size_t columns, std::uint32_t classes,
                                  const ForestOptions& options) {
-  // A tree has at most one leaf per `leaf_rows` rows. Growing vectors hold half as much again.
-  const std::size_t leaf_rows = std::max<std::size_t>(1, options.tree.leaf_rows);
-  std::size_t leaves = std::max<std::size_t>(1, rows / leaf_rows);
-  if (options.tree.height < 20) leaves = std::min(leaves, std::size_t{1} << options.tree.height);
-  const std::size_t nodes = std::min(2 * leaves - 1, kMaxTreeNodes);
   return CodedTable::bytes_needed(rows, columns) +
          TreeTrainer::bytes_needed(rows, columns, classes) + rows * sizeof(std::uint16_t) +
-         (options.trees * 3 / 2 + 2) * nodes * sizeof(TreeNode) +
+         (options.trees * 3 / 2 + 2) * node_room(rows, options.tree) * sizeof(TreeNode) +
          (options.trees + 1) * sizeof(std::uint32_t);
 }
 

@@ -108,7 +108,7 @@ bool bytes_needed_is_enough(const Dataset& data, ForestOptions options) {
   bool enough = true;
   for (const std::size_t rows : {std::size_t{1}, data.rows() / 2, data.rows()}) {
     for (const std::size_t leaf_rows : {std::size_t{1}, std::size_t{8}}) {
-      for (const std::size_t trees : {std::size_t{1}, std::size_t{32}}) {
+      for (const std::size_t trees : {std::size_t{1}, std::size_t{32}, std::size_t{33}}) {
         const Dataset part{data.values.subspan(0, rows * data.columns),
                            data.columns,
                            {},
