@@ -1,6 +1,5 @@
 #include "models/forest/sliced_rows.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -29,8 +28,7 @@ std::uint64_t below(const std::uint64_t* slices, std::uint32_t count, std::uint3
   return less;
 }
 
-template <class T, class Amount>
-void add_to_rows(T* sums, std::uint64_t rows, Amount amount) {
+void add_to_rows(std::int32_t* sums, std::uint64_t rows, std::int32_t amount) {
   if (rows == ~std::uint64_t{0}) {
     for (std::size_t i = 0; i < kBlock; ++i) sums[i] += amount;
     return;
@@ -42,46 +40,7 @@ Status wrong_rows(const std::string& what) {
   return Status(StatusCode::invalid_argument, "rows to predict for: " + what);
 }
 
-// About where a forest's values lie, so that their squares keep their digits.
-float centre_of(const ForestView& forest) {
-  double sum = 0, count = 0;
-  for (const TreeNode& node : forest.nodes) {
-    if (!node.is_leaf()) continue;
-    sum += static_cast<double>(node.value());
-    ++count;
-  }
-  return static_cast<float>(sum / count);
-}
-
 }  // namespace
-
-Result<SlicedRows> SlicedRows::build(Span<const float> values, std::size_t columns,
-                                     std::size_t max_bytes) {
-  if (columns == 0 || columns > kMaxFeatures || values.size() % columns != 0) {
-    return wrong_rows(std::to_string(values.size()) + " values do not make rows of " +
-                      std::to_string(columns) + " columns");
-  }
-  SlicedRows rows;
-  rows.rows_ = values.size() / columns;
-  rows.columns_.resize(columns);
-  for (std::size_t c = 0; c < columns; ++c) {
-    if (Status coded = rows.code_column(values, c); !coded.ok()) return coded;
-  }
-  if (Status allocated = rows.allocate(max_bytes); !allocated.ok()) return allocated;
-  for (std::size_t r = 0; r < rows.rows_; ++r) {
-    std::uint64_t* block = rows.words_.data() + r / kBlock * rows.slices_;
-    for (std::size_t c = 0; c < columns; ++c) {
-      const Column& column = rows.columns_[c];
-      const auto at =
-          std::lower_bound(column.levels.begin(), column.levels.end(), values[r * columns + c]);
-      const auto code = static_cast<std::uint64_t>(at - column.levels.begin());
-      for (std::uint32_t b = 0; b < column.slices; ++b) {
-        block[column.first_slice + b] |= ((code >> b) & 1u) << (r % kBlock);
-      }
-    }
-  }
-  return rows;
-}
 
 Result<SlicedRows> SlicedRows::zeros(Span<const std::uint32_t> levels, std::size_t rows,
                                      std::size_t max_bytes) {
@@ -98,9 +57,10 @@ Result<SlicedRows> SlicedRows::zeros(Span<const std::uint32_t> levels, std::size
                         " levels; expected 1 to " + std::to_string(kMaxLevels));
     }
     Column& column = result.columns_[c];
-    column.levels.reserve(levels[c]);
-    for (std::uint32_t i = 0; i < levels[c]; ++i) column.levels.push_back(static_cast<float>(i));
-    result.lay_out(column);
+    column.levels = levels[c];
+    column.slices = bits_for(levels[c]);
+    column.first_slice = static_cast<std::uint32_t>(result.slices_);
+    result.slices_ += column.slices;
   }
   if (Status allocated = result.allocate(max_bytes); !allocated.ok()) return allocated;
   return result;
@@ -125,14 +85,8 @@ void SlicedRows::get(std::size_t row, Span<float> values) const {
     for (std::uint32_t b = 0; b < columns_[c].slices; ++b) {
       code |= static_cast<std::size_t>((block[columns_[c].first_slice + b] >> here) & 1u) << b;
     }
-    values[c] = columns_[c].levels[code];
+    values[c] = static_cast<float>(code);
   }
-}
-
-void SlicedRows::lay_out(Column& column) {
-  column.slices = bits_for(column.levels.size());
-  column.first_slice = static_cast<std::uint32_t>(slices_);
-  slices_ += column.slices;
 }
 
 Status SlicedRows::allocate(std::size_t max_bytes) {
@@ -147,32 +101,9 @@ Status SlicedRows::allocate(std::size_t max_bytes) {
   return {};
 }
 
-Status SlicedRows::code_column(Span<const float> values, std::size_t c) {
-  Column& column = columns_[c];
-  for (std::size_t i = c; i < values.size(); i += columns_.size()) {
-    const float x = values[i];
-    if (!std::isfinite(x)) {
-      return wrong_rows("row " + std::to_string(i / columns_.size()) + ", column " +
-                        std::to_string(c) + ": not a finite number");
-    }
-    const auto at = std::lower_bound(column.levels.begin(), column.levels.end(), x);
-    if (at != column.levels.end() && *at == x) continue;
-    if (column.levels.size() == kMaxLevels) {
-      return wrong_rows("column " + std::to_string(c) + " has more than " +
-                        std::to_string(kMaxLevels) + " distinct values");
-    }
-    column.levels.insert(at, x);
-  }
-  column.levels.shrink_to_fit();
-  lay_out(column);
-  return {};
-}
-
 std::size_t SlicedRows::bytes() const {
-  std::size_t bytes =
-      sizeof(SlicedRows) + columns_.size() * sizeof(Column) + words_.size() * sizeof(std::uint64_t);
-  for (const Column& column : columns_) bytes += column.levels.size() * sizeof(float);
-  return bytes;
+  return sizeof(SlicedRows) + columns_.size() * sizeof(Column) +
+         words_.size() * sizeof(std::uint64_t);
 }
 
 SlicedRows::CodedTree SlicedRows::code_tree(TreeView tree) const {
@@ -188,13 +119,14 @@ SlicedRows::CodedTree SlicedRows::code_tree(TreeView tree) const {
     split.slices = column.slices;
     split.first_range = static_cast<std::uint32_t>(coded.ranges.size());
     if (!node.is_categorical()) {
-      const auto end =
-          std::upper_bound(column.levels.begin(), column.levels.end(), node.threshold());
-      coded.ranges.push_back({0, static_cast<std::uint32_t>(end - column.levels.begin())});
+      const float end = std::floor(node.threshold()) + 1;
+      const auto levels = static_cast<float>(column.levels);
+      coded.ranges.push_back(
+          {0, static_cast<std::uint32_t>(std::fmin(std::fmax(end, 0.0f), levels))});
     } else {
       bool inside = false;
-      for (std::uint32_t code = 0; code < column.levels.size(); ++code) {
-        const bool left = node.goes_left(column.levels[code]);
+      for (std::uint32_t code = 0; code < column.levels; ++code) {
+        const bool left = node.goes_left(static_cast<float>(code));
         if (left && !inside) coded.ranges.push_back({code, code});
         if (left) coded.ranges.back().end = code + 1;
         inside = left;
@@ -205,8 +137,8 @@ SlicedRows::CodedTree SlicedRows::code_tree(TreeView tree) const {
   return coded;
 }
 
-template <class AtLeaf>
-void SlicedRows::walk(TreeView tree, const AtLeaf& at_leaf) const {
+void SlicedRows::add(TreeView tree, Span<const std::int32_t> amounts,
+                     Span<std::int32_t> sums) const {
   struct Waiting {
     std::size_t node;
     std::uint64_t rows;
@@ -243,39 +175,8 @@ void SlicedRows::walk(TreeView tree, const AtLeaf& at_leaf) const {
         here = left;
         ++at;
       }
-      at_leaf(at, first, here);
+      add_to_rows(sums.data() + first, here, amounts[at]);
     }
-  }
-}
-
-void SlicedRows::add(TreeView tree, Span<const std::int32_t> amounts,
-                     Span<std::int32_t> sums) const {
-  walk(tree, [&](std::size_t node, std::size_t first, std::uint64_t here) {
-    add_to_rows(sums.data() + first, here, amounts[node]);
-  });
-}
-
-void SlicedRows::predict(const ForestView& forest, Span<float> means, Span<float> spreads) const {
-  std::fill(means.begin(), means.end(), 0.0f);
-  std::fill(spreads.begin(), spreads.end(), 0.0f);
-  const float centre = centre_of(forest);
-  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
-    const TreeView tree = forest.tree(t);
-    walk(tree, [&](std::size_t node, std::size_t first, std::uint64_t here) {
-      const TreeNode& leaf = tree.nodes()[node];
-      const float distance = leaf.value() - centre;
-      add_to_rows(means.data() + first, here, distance);
-      if (spreads.empty()) return;
-      add_to_rows(spreads.data() + first, here,
-                  distance * distance + leaf.spread() * leaf.spread());
-    });
-  }
-  const float count = static_cast<float>(forest.tree_count());
-  for (std::size_t r = 0; r < means.size(); ++r) {
-    const float distance = means[r] / count;
-    means[r] = centre + distance;
-    if (spreads.empty()) continue;
-    spreads[r] = std::sqrt(std::fmax(spreads[r] / count - distance * distance, 0.0f));
   }
 }
 

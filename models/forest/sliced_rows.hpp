@@ -13,23 +13,16 @@
 
 namespace idletune::learners {
 
-// Many rows, kept as bit slices: values become codes (numbers among the column's sorted distinct
-// values), and bit b of the codes of 64 neighbouring rows is one word (O'Neil & Quass
-// 1997). A split then sends 64 rows left or right with a few logical operations, and a tree is
-// walked once per 64 rows with a word that says which of them are here. Rows that are neighbours in
-// the space take few different paths. A space of 20,000 configurations of 14 parameters with 4
-// values each takes 70 KB. Immutable once its rows are set.
+// Many rows of small numbers, kept as bit slices: bit b of a column's numbers in 64 neighbouring
+// rows is one word (O'Neil & Quass 1997). A split then sends 64 rows left or right with a few
+// logical operations, and a tree is walked once per 64 rows with a word that says which of them are
+// here. Rows that are neighbours in the space take few different paths. A space of 20,000
+// configurations of 14 parameters with 4 values each takes 70 KB. Immutable once its rows are set.
 class SlicedRows {
  public:
-  // `values`: row by row. Errors: invalid_argument if sizes disagree, a value is not finite, or a
-  // column has more than 65,536 distinct values; out_of_memory if more than max_bytes were needed.
-  static Result<SlicedRows> build(Span<const float> values, std::size_t columns,
-                                  std::size_t max_bytes = std::size_t{64} << 20);
-
-  // The same for columns whose values are 0, 1, ... levels[c] - 1, without the values lying in
-  // memory first: `rows` rows of zeros, to be set one by one before the rows are predicted for.
-  // Errors: invalid_argument for no column, too many columns, or levels that are not 1 to 65,536;
-  // out_of_memory if more than max_bytes were needed.
+  // `rows` rows of zeros, to be set one by one before they are predicted for; column c holds 0, 1,
+  // ... levels[c] - 1. Errors: invalid_argument for no column, too many columns, or levels that are
+  // not 1 to 65,536; out_of_memory if more than max_bytes were needed.
   static Result<SlicedRows> zeros(Span<const std::uint32_t> levels, std::size_t rows,
                                   std::size_t max_bytes = std::size_t{64} << 20);
   // `codes`: a value per column, below the column's levels.
@@ -46,14 +39,9 @@ class SlicedRows {
   // is subtracted later cancels exactly. The tree's features must be below columns().
   void add(TreeView tree, Span<const std::int32_t> amounts, Span<std::int32_t> sums) const;
 
-  // Regression forests: what ForestView::predict says for every row, up to the rounding of sums of
-  // floats (means to 1e-6, spreads to 1e-3 of the range of the leaves' values). Spans of rows()
-  // entries; `spreads` may be empty.
-  void predict(const ForestView& forest, Span<float> means, Span<float> spreads) const;
-
  private:
   struct Column {
-    std::vector<float> levels;
+    std::uint32_t levels = 0;
     std::uint32_t slices = 0;
     std::uint32_t first_slice = 0;
   };
@@ -73,12 +61,8 @@ class SlicedRows {
     std::vector<CodedSplit> splits;  // per node; leaves have empty ones
     std::vector<CodeRange> ranges;
   };
-  Status code_column(Span<const float> values, std::size_t column);
-  void lay_out(Column& column);
   Status allocate(std::size_t max_bytes);
   CodedTree code_tree(TreeView tree) const;
-  template <class AtLeaf>
-  void walk(TreeView tree, const AtLeaf& at_leaf) const;
 
   std::size_t rows_ = 0;
   std::size_t slices_ = 0;  // per block of 64 rows

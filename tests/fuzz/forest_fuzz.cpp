@@ -56,25 +56,32 @@ void require(bool holds) {
 }
 
 // Rows of finite and other numbers, `columns` each.
-std::vector<float> some_rows(std::size_t columns, bool finite) {
+std::vector<float> some_rows(std::size_t columns) {
   const float values[] = {0, 1, -1, 0.5f, 31, 32, 1e30f, -1e30f, 3, 2, 7, NAN, INFINITY, -INFINITY};
-  const std::size_t kinds = finite ? 11 : 14;
   std::vector<float> rows;
-  for (std::size_t i = 0; i < 70 * columns; ++i) rows.push_back(values[(i * i + i / 3) % kinds]);
+  for (std::size_t i = 0; i < 70 * columns; ++i) rows.push_back(values[(i * i + i / 3) % 14]);
   return rows;
 }
 
 void use(const ForestView& forest) {
   const std::size_t columns = forest.shape.columns;
-  const std::vector<float> odd = some_rows(columns, false);
+  const std::vector<float> odd = some_rows(columns);
   for (std::size_t r = 0; r < 70; ++r) {
     const float value = forest.predict({odd.data() + r * columns, columns}).value;
     if (forest.shape.classes != 0)
       require(value >= 0 && value < static_cast<float>(forest.shape.classes));
   }
-  const std::vector<float> plain = some_rows(columns, true);
-  const auto rows = SlicedRows::build(plain, columns);
+  const std::vector<std::uint32_t> levels(columns, 41);
+  auto rows = SlicedRows::zeros(levels, 70);
   require(rows.ok());
+  std::vector<float> plain;
+  std::vector<std::uint16_t> codes(columns);
+  for (std::size_t r = 0; r < 70; ++r) {
+    for (std::uint16_t& code : codes) {
+      plain.push_back(code = static_cast<std::uint16_t>((plain.size() * plain.size() + r) % 41));
+    }
+    rows->set(r, codes);
+  }
   for (std::size_t t = 0; t < forest.tree_count(); ++t) {
     const TreeView tree = forest.tree(t);
     require(tree.height() <= kMaxTreeHeight && tree.leaf_count() * 2 == tree.nodes().size() + 1);
@@ -161,7 +168,7 @@ void learn(Reader& reader) {
   require(forest->renew(data, 2).ok() && test::is_sound(forest->view()));
   NearestNeighbors neighbors;
   require(neighbors.fit(data).ok());
-  const std::vector<float> odd = some_rows(columns, false);
+  const std::vector<float> odd = some_rows(columns);
   for (std::size_t r = 0; r < 4; ++r) neighbors.predict({odd.data() + r * columns, columns});
 }
 
