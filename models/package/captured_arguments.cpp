@@ -1,5 +1,6 @@
 #include "models/package/captured_arguments.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
@@ -122,6 +123,7 @@ Result<CapturedArguments> CapturedArguments::make(const KernelPackage& package, 
   BackWriter records(list);
   std::string names(package.name());
   std::uint64_t total = 0;
+  limit_bytes = std::min<std::uint64_t>(limit_bytes, kMaxBytes / 2);
   CaptureHeader header{};
   for (std::size_t i = 0; i < package.argument_count(); ++i) {
     const ArgumentSpec& spec = package.argument(i);
@@ -131,7 +133,7 @@ Result<CapturedArguments> CapturedArguments::make(const KernelPackage& package, 
     if (!bytes.ok()) return bytes.status();
     ++header.arrays;
     total += *bytes;
-    if (total > limit_bytes || total > kMaxBytes / 2) {
+    if (total > limit_bytes) {
       return Status(StatusCode::out_of_memory,
                     "kernel '%': more than the limit of % bytes would be captured", package.name(),
                     limit_bytes);

@@ -91,3 +91,11 @@ TEST_CASE("what cannot be captured or be an index is refused with its place") {
         ":8: <buffer>: column 1: unknown name 'WG', expected a dimension, a parameter or a "
         "function in 'WG'");
 }
+
+TEST_CASE("who captures too much is told the limit that applied") {
+  const auto package = required(KernelPackage::open(packed(), "sparse"));
+  const auto refused = CapturedArguments::make(*package, {10, 20, 150 << 20}, 1u << 30);
+  CHECK(refused.code() == StatusCode::out_of_memory);
+  CHECK(refused.status().message().find(std::to_string(CapturedArguments::kMaxBytes / 2)) !=
+        std::string::npos);
+}
