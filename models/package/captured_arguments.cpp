@@ -179,13 +179,9 @@ MutableBytes CapturedArguments::writable(std::size_t array) {
   return {bytes_.data() + (data.data() - bytes_.data()), data.size()};
 }
 
-void CapturedArguments::seal() { (void)seal_again(bytes_); }
-
-bool CapturedArguments::seal_again(std::vector<std::uint8_t>& bytes) {
-  if (bytes.size() < kDigestFrom) return false;
-  const std::uint64_t digest = digest_of(Bytes(bytes).subspan(kDigestFrom));
-  std::memcpy(bytes.data() + offsetof(CaptureHeader, digest), &digest, sizeof digest);
-  return true;
+void CapturedArguments::seal() {
+  const std::uint64_t digest = digest_of(bytes().subspan(kDigestFrom));
+  std::memcpy(bytes_.data() + offsetof(CaptureHeader, digest), &digest, sizeof digest);
 }
 
 Result<CapturedArguments> CapturedArguments::open(std::vector<std::uint8_t> bytes,

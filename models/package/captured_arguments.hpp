@@ -57,8 +57,6 @@ class CapturedArguments {
   // The digest that a file with this beginning has if it is intact; 0 where it is none.
   static constexpr std::size_t kBeginningBytes = 16;
   static std::uint64_t digest_in(Bytes beginning);
-  // Gives a file the digest that its other bytes have; false where it is too short for one.
-  static bool seal_again(std::vector<std::uint8_t>& bytes);
 
  private:
   Status verify() const;  // the first bytes, and the digest

@@ -241,11 +241,12 @@ TEST_CASE("no stage is asked for on data that were replaced before the tuner was
   application.board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
     if (request.captured.empty()) return;
     if (std::exchange(replace, false)) {
-      const auto bytes = required(read_file(request.captured, CapturedArguments::kMaxBytes));
-      std::vector<std::uint8_t> others = bytes;
-      others.back() = static_cast<std::uint8_t>(others.back() ^ 1);
-      REQUIRE(CapturedArguments::seal_again(others));
-      REQUIRE(write_file_atomically(request.captured, others).ok());
+      auto others = required(CapturedArguments::open(
+          required(read_file(request.captured, CapturedArguments::kMaxBytes)), "others"));
+      std::uint8_t& changed = others.writable(others.arrays().size() - 1)[0];
+      changed = static_cast<std::uint8_t>(changed ^ 1);
+      others.seal();
+      REQUIRE(write_file_atomically(request.captured, others.bytes()).ok());
     }
     std::uint8_t beginning[CapturedArguments::kBeginningBytes];
     REQUIRE(read_beginning(request.captured, beginning));
