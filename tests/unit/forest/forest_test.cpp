@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/core/digest.hpp"
 #include "models/core/random.hpp"
 #include "models/host/learners/tree_learners.hpp"
 #include "tests/unit/forest/golden_file.hpp"
@@ -137,6 +138,19 @@ TEST_CASE("the spread is larger where there was little to learn from") {
   const Forest forest = grown({values, 1, {}, targets, 0}, {});
   const float inside[] = {0.5f}, outside[] = {7.5f};
   CHECK(forest.view().predict(outside).spread > 10 * forest.view().predict(inside).spread);
+}
+
+TEST_CASE("predictions have the same bits on every processor") {
+  std::vector<float> values, targets, spreads;
+  Random random(5);
+  for (int i = 0; i < 200; ++i) {
+    values.push_back(static_cast<float>(i));
+    targets.push_back(3 + static_cast<float>(random.below(1024)) / 4194304);
+  }
+  const Forest forest = grown({values, 1, {}, targets, 0}, {});
+  for (const float& value : values) spreads.push_back(forest.view().predict({&value, 1}).spread);
+  CHECK(digest_of({reinterpret_cast<const std::uint8_t*>(spreads.data()),
+                   spreads.size() * sizeof(float)}) == 584334002196801074ull);
 }
 
 TEST_CASE("a forest stays below its memory limit or is not grown") {
