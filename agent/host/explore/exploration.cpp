@@ -388,6 +388,7 @@ Status Exploration::time_again(std::uint64_t number, const std::vector<std::size
     if (attempt.ended()) {
       result.status = attempt.status;
       result.message = attempt.message;
+    if (attempt.ambiguous) return {};  // the next round, or the next call
     }
     if (Status status = record(result); !status.ok()) return status;
   }

@@ -242,6 +242,30 @@ TEST_CASE("a crash costs the configuration the problems that are left, and quara
   CHECK(bench.runner.compiles().count({2, 20}) == 0);
 }
 
+TEST_CASE("a helper that somebody else kills while the best are timed again costs them nothing") {
+  ListBench bench;
+  bench.settings.rounds = 1;
+  bench.settings.finalists = 1;
+  bool again = false;
+  bench.runner.script = [&](const TrialRequest& request, TrialOutcome& outcome) {
+    if (!std::exchange(again, false) || request.stage != TrialStage::measure) return;
+    outcome.status = TrialStatus::crash;
+    outcome.ambiguous = true;
+  };
+  REQUIRE(bench
+              .live([&](const Exploration::Progress& progress) {
+                again = progress.again;
+                return false;
+              })
+              .ok());
+  CHECK(bench.count(TrialStatus::crash) == 0);
+  CHECK(!bench.complete);
+  bench.runner.script = nullptr;
+  REQUIRE(bench.live().ok());
+  CHECK(bench.count(TrialStatus::crash) == 0);
+  CHECK(bench.complete);
+}
+
 TEST_CASE("a problem that does not fit is left out, and the others are measured") {
   ListBench bench;
   bench.runner.script = [](const TrialRequest& request, TrialOutcome& outcome) {
