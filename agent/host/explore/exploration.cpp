@@ -120,7 +120,10 @@ TrialRequest Exploration::request_of(TrialStage stage, std::size_t problem,
 Status Exploration::run_stage(const TrialRequest& request, JournaledTrial* trial,
                               TrialOutcome& outcome) {
   if (trial != nullptr) {
-    (void)trial->begin(request.stage, runner_.isolated());
+    if (trial->begin(request.stage, runner_.isolated()) == 0) {
+      return {StatusCode::busy,
+              "too many configurations may have killed the helper; the same command goes on"};
+    }
     trial->handed_over();
   }
   Status status = runner_.start(request);
@@ -385,10 +388,10 @@ Status Exploration::time_again(std::uint64_t number, const std::vector<std::size
     if (!attempt.ended()) {
       if (Status status = measure(s, attempt); !status.ok()) return status;
     }
+    if (attempt.ambiguous) return {};  // the next round, or the next call
     if (attempt.ended()) {
       result.status = attempt.status;
       result.message = attempt.message;
-    if (attempt.ambiguous) return {};  // the next round, or the next call
     }
     if (Status status = record(result); !status.ok()) return status;
   }

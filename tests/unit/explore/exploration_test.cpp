@@ -312,3 +312,17 @@ TEST_CASE("a full disk ends the exploration with an error") {
   CHECK(status.code() == StatusCode::no_space);
   CHECK(done == 3);
 }
+
+TEST_CASE("nothing runs that the journal has no room to announce") {
+  Bench bench;
+  bench.settings = Settings::of_list({Shape{1000}});
+  bench.package = explore::test::unnumbered();
+  bench.samples = 80;
+  bench.runner.script = [](const TrialRequest& request, TrialOutcome& outcome) {
+    if (request.stage != TrialStage::check) return;
+    outcome.status = TrialStatus::crash;
+    outcome.ambiguous = true;
+  };
+  CHECK(bench.live().code() == StatusCode::busy);
+  CHECK(bench.runner.compiles().size() == 64);
+}
