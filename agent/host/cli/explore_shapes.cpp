@@ -51,8 +51,9 @@ class ExploreShapes : ExplorationTask {
         std::make_unique<explore::Order>(explore::Order::of(package_->space(), configurations_));
     open_progress(output_ + ".progress");
     const Status measured = measure_list();
-    if (measured.ok() || !log_->results().empty()) write_list();
-    must(measured);
+    if (log_->results().empty()) must(measured);
+    write_list();
+    if (!interrupted()) must(measured);
   }
 
  private:
@@ -263,9 +264,10 @@ void add_shape_list_options(Verb verb, ExploreArguments& arguments) {
 
 void explore_shape_list(const ExploreArguments& arguments, CliContext& context) {
   ExploreShapes explore(arguments, context);
-  if (!well_begun([&] { explore.run(); }, context)) return;
-  const json answer = explore.answer();
-  if (context.json()) context.print_json(answer);
+  if (well_begun([&] { explore.run(); }, context)) {
+    const json answer = explore.answer();
+    if (context.json()) context.print_json(answer);
+  }
   if (interrupted()) context.stopped("stopped; the same command goes on");
 }
 
