@@ -51,7 +51,7 @@ class LivePage {
   using Clock = std::chrono::steady_clock;
   static constexpr unsigned kRenewSeconds = 3;
 
-  explicit LivePage(std::string path) : path_(std::move(path)) {}
+  LivePage(std::string path, bool insists) : path_(std::move(path)) { outputs_.begin({}, insists); }
   // Whether it is time to write again: at most every kRenewSeconds, and writing takes at most a
   // twentieth of the time.
   bool due() const;

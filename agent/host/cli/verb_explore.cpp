@@ -35,8 +35,8 @@ class Explore : ExplorationTask {
         kind_(problem.kind),
         several_(several),
         start_(start),
-        histories_(before) {
-    if (!arguments.live.empty()) live_.emplace(arguments.live);
+        histories_(histories) {
+    if (!arguments.live.empty()) live_.emplace(arguments.live, context.insists());
   }
 
   void run() {
