@@ -1,6 +1,7 @@
 #include "agent/host/cli/exploration_files.hpp"
 #include "agent/host/cli/histories.hpp"
 #include "agent/host/cli/interrupts.hpp"
+#include "agent/host/cli/known_kernels.hpp"
 #include "agent/host/explore/listed_configurations.hpp"
 #include "agent/host/explore/shape_list.hpp"
 #include "models/host/learn/selection.hpp"
@@ -17,23 +18,6 @@ constexpr double kListShare = 0.75;
 Status wrong_fixed(const std::string& text) {
   return Status(StatusCode::invalid_argument,
                 "--set " + text + ": expected NAME=VALUE, such as BATCH=1");
-}
-
-// NAME=VALUE of a tuning parameter, both as the space has them.
-Result<explore::SpacePart::value_type> pinned_parameter(const Space& space,
-                                                        const std::string& text) {
-  const std::size_t equals = text.find('=');
-  const auto parameter = space.parameter_index(text.substr(0, equals));
-  if (!parameter || equals == std::string::npos) {
-    return Status(StatusCode::invalid_argument,
-                  "'" + text + "': expected NAME=VALUE of a tuning parameter");
-  }
-  for (const std::int64_t value : space.parameter_values(*parameter)) {
-    if (std::to_string(value) == text.substr(equals + 1)) {
-      return explore::SpacePart::value_type(*parameter, value);
-    }
-  }
-  return Status(StatusCode::invalid_argument, "'" + text + "': the parameter has no such value");
 }
 
 class ExploreShapes : ExplorationTask {
@@ -59,25 +43,13 @@ class ExploreShapes : ExplorationTask {
  private:
   void choose_configurations() {
     if (!arguments_.covering.empty()) return take_covering();
-    configurations_ = must(explore::listed_configurations(
-        *package_, arguments_.seed, arguments_.samples, must(parts_of_space())));
-    for (const std::string& part : arguments_.parts) chosen_ += "part " + part + ' ';
-  }
-
-  Result<std::vector<explore::SpacePart>> parts_of_space() const {
-    const Space& space = package_->space();
     std::vector<explore::SpacePart> parts;
     for (const std::string& text : arguments_.parts) {
-      explore::SpacePart part;
-      for (std::size_t at = 0; at <= text.size();) {
-        const std::size_t end = std::min(text.find(',', at), text.size());
-        part.push_back(
-            must_of("--part " + text, pinned_parameter(space, text.substr(at, end - at))));
-        at = end + 1;
-      }
-      parts.push_back(std::move(part));
+      parts.push_back(must_of("--part " + text, explore::read_space_part(package_->space(), text)));
+      chosen_ += "part " + text + ' ';
     }
-    return parts;
+    configurations_ =
+        must(explore::listed_configurations(*package_, arguments_.seed, arguments_.samples, parts));
   }
 
   // The defaults, and what covers the problems of a history best.
@@ -86,7 +58,7 @@ class ExploreShapes : ExplorationTask {
     const auto histories = must(load_histories({arguments_.covering}));
     const auto problems =
         must_of(arguments_.covering, selection::problems_of({histories.data(), histories.size()}));
-    if (histories.front().parameter_names() != names_of(package_->space())) {
+    if (!has_parameters(*package_, histories.front().parameter_names())) {
       throw Failure(StatusCode::invalid_argument,
                     arguments_.covering + ": has other parameters than " +
                         std::string(package_->name()) + ", expected a history of this kernel");
@@ -104,14 +76,6 @@ class ExploreShapes : ExplorationTask {
       keys += std::to_string(package_->space().key(configuration)) + ',';
     }
     chosen_ = "covering " + hexadecimal(digest_of(keys));
-  }
-
-  static std::vector<std::string> names_of(const Space& space) {
-    std::vector<std::string> names;
-    for (std::size_t p = 0; p < space.parameter_count(); ++p) {
-      names.emplace_back(space.parameter_name(p));
-    }
-    return names;
   }
 
   Result<explore::ShapeColumns> columns() const {

@@ -19,6 +19,8 @@ double measured_default_ns(const History& history, const KernelPackage& package)
   return 0;
 }
 
+}  // namespace
+
 bool has_parameters(const KernelPackage& package, const std::vector<std::string>& names) {
   const Space& space = package.space();
   if (names.size() != space.parameter_count()) return false;
@@ -27,8 +29,6 @@ bool has_parameters(const KernelPackage& package, const std::vector<std::string>
   }
   return true;
 }
-
-}  // namespace
 
 json default_note(const History& history) {
   for (const auto& [key, text] : history.notes) {

@@ -19,6 +19,9 @@ json default_note(const History& history);
 // The run time of the default configuration by that; 0: not noted.
 double default_time_ns(const History& history);
 
+// They are those of its space, in that order.
+bool has_parameters(const KernelPackage& package, const std::vector<std::string>& names);
+
 class KnownKernels {
  public:
   // Packages or descriptions that the user named. Errors: those of reading them.

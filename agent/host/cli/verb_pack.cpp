@@ -3,6 +3,7 @@
 #include <idletune/options.hpp>
 #include "agent/host/cli/open_device.hpp"
 #include "agent/host/cli/verbs.hpp"
+#include "agent/host/explore/listed_configurations.hpp"
 #include "agent/host/report/numbers.hpp"
 #include "agent/signing/pushed_file.hpp"
 #include "agent/trial/compiled_variants.hpp"
@@ -119,42 +120,11 @@ void add_once(std::vector<Configuration>& list, const Configuration& configurati
 
 // The default with the changes of "NAME=VALUE,...".
 Result<Configuration> configuration_of(const KernelPackage& package, const std::string& text) {
-  const Space& space = package.space();
   Configuration configuration = package.default_configuration();
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string part = text.substr(begin, end - begin);
-    const std::size_t equals = part.find('=');
-    std::size_t parameter = 0;
-    while (parameter < space.parameter_count() &&
-           space.parameter_name(parameter) != part.substr(0, equals)) {
-      ++parameter;
-    }
-    std::int64_t value = 0;
-    if (equals == std::string::npos || parameter == space.parameter_count() ||
-        !read_number(part.substr(equals + 1), value)) {
-      return Status(StatusCode::invalid_argument,
-                    "'" + part + "': expected NAME=VALUE with a parameter of the kernel");
-    }
+  for (const auto& [parameter, value] : must(explore::read_space_part(package.space(), text)))
     configuration[parameter] = value;
-    begin = end + 1;
-  }
-  if (space.contains(configuration)) return configuration;
+  if (package.space().contains(configuration)) return configuration;
   return Status(StatusCode::invalid_argument, "'" + text + "' is not in the kernel's space");
-}
-
-// A portfolio entry in the space's order of parameters; those that the model does not know have
-// their default.
-Configuration entry_of(const KernelKnowledge& knowledge, std::size_t entry,
-                       const KernelPackage& package) {
-  Configuration configuration = package.default_configuration();
-  const Span<const std::int64_t> values = knowledge.portfolio_values(entry);
-  for (std::size_t p = 0; p < package.space().parameter_count(); ++p) {
-    for (std::size_t m = 0; m < knowledge.parameter_count(); ++m) {
-      if (knowledge.parameter(m) == package.space().parameter_name(p)) configuration[p] = values[m];
-    }
-  }
-  return configuration;
 }
 
 void add_picks(const KernelPackage& package, const PrebuiltChoice& choice,
@@ -168,9 +138,10 @@ void add_picks(const KernelPackage& package, const PrebuiltChoice& choice,
                                              std::string(package.name()) + "'");
   }
   const std::size_t count = std::min<std::size_t>(choice.picks, knowledge->portfolio_size());
+  const SpaceMapping mapping(*knowledge, package.space(), package.default_configuration());
   for (std::size_t i = 0; i < count; ++i) {
-    const Configuration configuration = entry_of(*knowledge, i, package);
-    if (package.space().contains(configuration)) add_once(list, configuration);
+    const auto configuration = mapping.map(knowledge->portfolio_values(i));
+    if (configuration) add_once(list, *configuration);
   }
 }
 

@@ -40,6 +40,31 @@ bool lies_in(const Configuration& configuration, const SpacePart& part) {
 
 }  // namespace
 
+Result<SpacePart> read_space_part(const Space& space, const std::string& text) {
+  SpacePart part;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string pair = text.substr(at, end - at);
+    const std::size_t equals = pair.find('=');
+    const auto parameter = space.parameter_index(pair.substr(0, equals));
+    if (!parameter || equals == std::string::npos) {
+      return Status(StatusCode::invalid_argument,
+                    "'" + pair + "': expected NAME=VALUE of a tuning parameter");
+    }
+    const auto values = space.parameter_values(*parameter);
+    const auto value = std::find_if(values.begin(), values.end(), [&](std::int64_t each) {
+      return std::to_string(each) == pair.substr(equals + 1);
+    });
+    if (value == values.end()) {
+      return Status(StatusCode::invalid_argument,
+                    "'" + pair + "': the parameter has no such value");
+    }
+    part.emplace_back(*parameter, *value);
+    at = end + 1;
+  }
+  return part;
+}
+
 Result<std::vector<Configuration>> listed_configurations(const KernelPackage& package,
                                                          std::uint64_t seed,
                                                          std::optional<std::uint64_t> samples,
