@@ -13,8 +13,11 @@
 
 namespace idletune::cli {
 
-Status refuse_strange_output(const std::string& output, const std::string& folder) {
-  if (::access(output.c_str(), F_OK) != 0 || ::access(folder.c_str(), F_OK) == 0) return {};
+Status refuse_strange_output(const std::string& output, bool several) {
+  const auto exists = [](const std::string& path) { return ::access(path.c_str(), F_OK) == 0; };
+  const std::string folder = output + ".progress";
+  const bool one = exists(folder + "/results");
+  if (!exists(output) || (several ? !one && exists(folder) : one)) return {};
   return Status(StatusCode::invalid_argument, output +
                                                   " exists, and there is no progress beside it to "
                                                   "go on with: remove it or name another output");

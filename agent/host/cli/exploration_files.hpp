@@ -6,8 +6,9 @@
 
 namespace idletune::cli {
 
-// `output` exists, and nothing to go on with stands beside it in `folder`: invalid_argument.
-Status refuse_strange_output(const std::string& output, const std::string& folder);
+// `output` exists, and beside it there is no progress to go on with (of one exploration, or of
+// `several`): invalid_argument.
+Status refuse_strange_output(const std::string& output, bool several);
 
 // Where the progress of one of several problems is. `source`: what it is, where its name tells too
 // little (a matrix, of which another folder may have one of that name); or empty.

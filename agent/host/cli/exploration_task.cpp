@@ -67,15 +67,14 @@ void ExplorationTask::settle(explore::Settings settings) {
   settings_ = std::move(settings);
 }
 
-void ExplorationTask::name_output(const std::string& text, bool is_new) {
+void ExplorationTask::name_output(const std::string& text) {
   output_ = arguments_.output;
   if (output_.empty()) {
     output_ =
         file_name_part(std::string(package_->name()) + "-" + device_.name + text) + ".ithistory";
   }
-  if (!is_new) return;
   if (!context_.check(output_, FileKind::history, /*beside=*/true)) must(kSaid);
-  must(refuse_strange_output(output_, output_ + ".progress"));
+  must(refuse_strange_output(output_, text.empty()));
 }
 
 void ExplorationTask::open_progress(const std::string& folder) {

@@ -51,8 +51,9 @@ class ExplorationTask {
   void ask_device();
   // `settings` as the arguments want them, before the order and the progress are opened.
   void settle(explore::Settings settings);
-  // Where the arguments name no output, `text` is part of its name.
-  void name_output(const std::string& text, bool is_new);
+  // Where the arguments name no output, `text` is part of its name; empty: several problems share
+  // it.
+  void name_output(const std::string& text);
   void open_progress(const std::string& folder);
   // Measures what is left, if anything is, until `is_over` says so. `note`: of the line that tells
   // how far it is.

@@ -30,7 +30,7 @@ class ExploreShapes : ExplorationTask {
     ask_device();
     choose_configurations();
     read_list();
-    name_output("-shapes", /*is_new=*/true);
+    name_output("-shapes");
     order_ =
         std::make_unique<explore::Order>(explore::Order::of(package_->space(), configurations_));
     open_progress(output_ + ".progress");

@@ -25,11 +25,23 @@ bool is_over(const ExploreArguments& arguments, Clock::time_point start) {
   return arguments.seconds && seconds_since(start) >= *arguments.seconds;
 }
 
+// What tells the problem of one history of a file from those of the others.
+std::pair<Shape, std::string> problem_of(const History& history) {
+  std::string text;
+  for (const auto& [name, note] : history.notes) {
+    const json told = json::parse(note, nullptr, /*allow_exceptions=*/false);
+    if (!told.is_object()) continue;
+    if (name == "explore") text += '/' + told.value("captured", "");
+    if (name == SparseProblem::kNote) text += '/' + told.value("name", "");
+  }
+  return {history.shape, text};
+}
+
 class Explore : ExplorationTask {
  public:
-  // `before` are the histories of the problems that were explored already, for the same file.
+  // `histories` are what is in the file, also of earlier calls.
   Explore(const ExploreArguments& arguments, const GivenProblem& problem, bool several,
-          Clock::time_point start, CliContext& context, std::vector<History>& before)
+          Clock::time_point start, CliContext& context, std::vector<History>& histories)
       : ExplorationTask(arguments, context),
         shape_(problem.text),
         kind_(problem.kind),
@@ -118,9 +130,11 @@ class Explore : ExplorationTask {
   void open_output() {
     const std::string shape =
         matrix_ ? sparse_problem_name(shape_) : report::shape_text(settings_.problems.front());
-    name_output(several_ ? "" : "-" + shape, histories_.empty());
+    name_output(several_ ? "" : "-" + shape);
     folder_ = output_ + ".progress";
     if (several_) {
+      if (histories_.empty() && file_stamp(output_) != 0)
+        histories_ = must(load_histories(output_));
       must(make_folders(folder_));
       const bool named = kind_ == GivenProblem::Kind::shape;
       folder_ = progress_folder(folder_, shape, named ? "" : shape_);
@@ -188,7 +202,11 @@ class Explore : ExplorationTask {
     // The arrays are in the matrix; what is measured does not need them again.
     std::error_code error;
     if (matrix_ && remaining() == 0) std::filesystem::remove(settings_.captured, error);
-    histories_.push_back(history);
+    const auto same = [of = problem_of(history)](const History& one) {
+      return problem_of(one) == of;
+    };
+    const auto old = std::find_if(histories_.begin(), histories_.end(), same);
+    history_ = *(old != histories_.end() ? old : histories_.insert(old, History())) = history;
     if (!can_share_file(histories_.front(), history)) {
       throw Failure(StatusCode::invalid_argument, output_ + ": the device or driver has changed");
     }
@@ -196,8 +214,9 @@ class Explore : ExplorationTask {
   }
 
  public:
+  bool has_answer() const { return history_.has_value(); }
   json answer() {
-    const History& history = histories_.back();
+    const History& history = *history_;
     const double best = history.best_time_ns();
     const auto& controls = log_->controls();
     const double usual = default_ns();
@@ -243,6 +262,7 @@ class Explore : ExplorationTask {
   std::optional<SparseProblem> matrix_;
   std::string folder_;  // of the progress
   std::vector<History>& histories_;
+  std::optional<History> history_;
   std::optional<LivePage> live_;
   double best_ns_ = 0;
 };
@@ -255,15 +275,14 @@ void explore_all(const ExploreArguments& arguments, CliContext& context) {
   std::size_t begun = 0;
   for (const GivenProblem& problem : problems) {
     if (begun > 0 && interrupted()) break;
-    if (!histories.empty() && is_over(arguments, start)) {
+    if (!answers.empty() && is_over(arguments, start)) {
       context.warn("the time is over before '" + problem.text + "'; the same command goes on");
       break;
     }
     ++begun;
     Explore explore(arguments, problem, problems.size() > 1, start, context, histories);
-    const std::size_t before = histories.size();
     const bool went_well = well_begun([&] { explore.run(); }, context);
-    if (histories.size() > before) answers.push_back(explore.answer());
+    if (explore.has_answer()) answers.push_back(explore.answer());
     if (!went_well) break;
   }
   if (interrupted()) context.stopped("stopped; the same command goes on");
