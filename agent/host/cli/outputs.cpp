@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -122,7 +123,7 @@ Result<Outputs::Place> Outputs::place_of(const std::string& path) const {
   Place place;
   place.kind = Place::Kind::standard_output;
   if (path == "-") return place;
-  std::string real = path;
+  std::string real = path.rfind("/dev/fd/", 0) == 0 ? "/proc/self" + path.substr(4) : path;
   for (int links = 0; links < 40; ++links) {
     if (real == "/proc/self/fd/1") return place;
     std::array<char, PATH_MAX> target{};
@@ -207,8 +208,13 @@ Status Outputs::check(const std::string& path, FileKind kind, bool beside) {
   if (place->exists) {
     if (Status status = check_replacing(path, place->real, kind); !status.ok()) return status;
   }
-  // Whether a file can be made beside it.
-  std::string trial = place->real + ".tmpXXXXXX";
+  std::error_code failed;
+  const auto whole = std::filesystem::weakly_canonical(absolute_path(place->real), failed);
+  if (claimed_.emplace(failed ? path : whole.string(), kind).first->second != kind)
+    return strange(path, "is named for two outputs");
+  // Whether a file can be made beside it, with a name as long as that of write().
+  const std::string process = ".tmp" + std::to_string(::getpid());
+  std::string trial = place->real + process + process + "-XXXXXX";
   const int file = ::mkostemp(trial.data(), O_CLOEXEC);
   if (file < 0) return system_error("opening for writing", path, errno);
   ::close(file);

@@ -45,7 +45,8 @@ class Outputs {
   // files of any kind.
   void begin(std::vector<std::string> words, bool insist);
   // Before the work: whether the file can be written. `beside`: something stays beside it, so that
-  // nothing but a plain file will do. Errors: invalid_argument, and those of opening.
+  // nothing but a plain file will do. Errors: invalid_argument (also for a file that was named for
+  // another kind), and those of opening.
   Status check(const std::string& path, FileKind kind, bool beside = false);
   // The same of a folder that is made where it is missing. Errors: invalid_argument, read_only.
   static Status check_folder(const std::string& path);
@@ -66,6 +67,7 @@ class Outputs {
   bool insists_ = false;
   bool takes_standard_output_ = false;
   std::map<std::string, int> opened_;  // what is written into
+  std::map<std::string, FileKind> claimed_;
 };
 
 }  // namespace idletune::cli

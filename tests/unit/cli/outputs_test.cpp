@@ -124,6 +124,12 @@ TEST_CASE("pipes and devices are written into and stay what they are") {
   read.resize(static_cast<std::size_t>(::read(reader, read.data(), read.size())));
   CHECK(read == kPage);
   ::close(reader);
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  Outputs descriptor;
+  CHECK(write_page(descriptor, "/dev/fd/" + std::to_string(ends[1])).ok());
+  CHECK(::read(ends[0], read.data(), read.size()) == static_cast<ssize_t>(kPage.size()));
+  for (const int end : ends) ::close(end);
   struct stat info {};
   CHECK((::stat((folder / "pipe").c_str(), &info) == 0 && S_ISFIFO(info.st_mode)));
   Outputs outputs;
@@ -149,6 +155,15 @@ TEST_CASE("of several files either all are there or none") {
                           {"/dev/full", FileKind::page, bytes_of(kPage)}})
                   .ok());
   CHECK(folder.files() == 1);
+}
+
+TEST_CASE("two outputs have two names") {
+  const Folder folder;
+  Outputs outputs;
+  CHECK(outputs.check(folder / "both", FileKind::model).ok());
+  CHECK(outputs.check(folder / "both", FileKind::model).ok());
+  CHECK(outputs.check(folder / "./both", FileKind::code).message() ==
+        "'" + folder / "./both" + "' is named for two outputs");
 }
 
 TEST_CASE("a file that is replaced keeps its permissions") {
