@@ -48,6 +48,7 @@ std::string told_instead(Bytes output) {
 // Files stand for its streams, so that nobody waits for anybody.
 Result<Answered> run(const std::vector<std::string>& words, const std::string& input) {
   const TemporaryFolder folder;
+  if (!folder.made().ok()) return folder.made();
   const std::string output = folder.path() + "/output";
   const std::string error = folder.path() + "/error";
   posix_spawn_file_actions_t streams;
@@ -138,7 +139,9 @@ Result<Board> board_named(const std::string& word) {
 
 // A file for a program to read, as long as this lives.
 struct Copy {
-  explicit Copy(Bytes bytes) : written(write_file_atomically(path, bytes, FileSync::no)) {}
+  explicit Copy(Bytes bytes)
+      : written(folder.made().ok() ? write_file_atomically(path, bytes, FileSync::no)
+                                   : folder.made()) {}
   const TemporaryFolder folder{};
   const std::string path = folder.path() + "/copy";
   const Status written;

@@ -204,8 +204,7 @@ class Profiling {
 
  private:
   void find_parts() {
-    if (folder_.path().empty())
-      throw Failure(StatusCode::io_error, "no temporary folder can be made");
+    must(folder_.made());
     if (is_no_plain_file(job_.source) || !std::ifstream(job_.source).good()) {
       throw Failure(StatusCode::not_found,
                     "'" + job_.source + "' cannot be read; expected a C or C++ source file");

@@ -83,11 +83,13 @@ class NoTrials final : public TrialRunner {
   bool poisoned() const override { return false; }
 };
 
-void copy_state(const std::string& from, const std::string& to) {
+Status copy_state(const std::string& from, const std::string& to) {
   std::error_code failed;
-  for (const char* part : {journal::kJournalName, "captures"}) {
+  for (const char* part : {"captures", journal::kJournalName}) {
     std::filesystem::copy(from + "/" + part, to + "/" + part, failed);
   }
+  if (!failed) return {};
+  return {StatusCode::io_error, "copying '" + from + "' to '" + to + "': " + failed.message()};
 }
 
 // As Knowledge::record_names writes them.
@@ -149,7 +151,8 @@ Result<std::vector<Explanation>> explain_recorded(const std::string& state, Agen
   const Result<Recorded> recorded = recorded_of(state, (*opened)->digest());
   if (!recorded.ok()) return recorded.status();
   const TemporaryFolder copy;
-  if (!copy.path().empty()) copy_state(state, copy.path());
+  if (!copy.made().ok()) return copy.made();
+  if (Status copied = copy_state(state, copy.path()); !copied.ok()) return copied;
   options.state = copy.path();
   options.read_environment = false;
   options.max_compile_share = 0;  // nothing is begun
