@@ -48,13 +48,13 @@ void ResidualCurve::take(void* user, std::uint32_t iteration, double residual) {
     self.now_.emplace_back(iteration, residual);
   if (self.switched_ || self.solver_.conversion().at_iteration == 0) return;
   self.switched_ = true;
+  self.kept_.clear();
   self.switched_at_ = iteration > 0 ? iteration - 1 : 0;
   self.to_ = self.solver_.chosen().format;
 }
 
 void ResidualCurve::add_to(json& result) const {
-  const auto& points = switched_ || kept_.empty() ? now_ : kept_;
-  result["curve"] = points;
+  result["curve"] = kept_.empty() ? now_ : kept_;
   result["switched_at"] = or_null(switched_, switched_at_);
   result["switched_to"] = krylov::sparse_format_name(to_);
 }
