@@ -1,5 +1,7 @@
 // The `idletune` command: reads the command line and runs one verb.
 
+#include <csignal>
+
 #include "agent/host/cli/interrupts.hpp"
 #include "agent/host/cli/lab.hpp"
 #include "agent/host/cli/verbs.hpp"
@@ -66,6 +68,7 @@ int main(int argc, char** argv) {
   CommandLine line("idletune", "idletune makes GPU kernels faster while the board is idle.",
                    IDLETUNE_VERSION);
   CliContext context;
+  std::signal(SIGCHLD, SIG_DFL);  // who is ignored cannot be waited for
   if (wants_json(argc, argv)) context.expect_json();
   context.add_json_flags(line);
   line.before_verb([&context](const std::string& verb) { context.begin(verb); });
