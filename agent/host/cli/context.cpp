@@ -149,6 +149,7 @@ void CliContext::stopped(const std::string& what) {
 }
 
 void CliContext::end_now() {
+  const Uninterrupted alone;
   finish();
   std::fflush(stdout);
   ::_exit(exit_status_);

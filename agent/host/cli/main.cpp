@@ -85,7 +85,10 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     context.fail(std::string(error.what()));
   }
+  // Who answers last answers alone.
+  [[maybe_unused]] static const auto* const alone = new idletune::cli::Uninterrupted;
   context.finish(line.usage_error());
-  if (std::fflush(stdout) != 0) context.fail("standard output could not be written");
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    context.fail("standard output could not be written");
   return context.exit_status();
 }
