@@ -54,18 +54,21 @@ class Import {
         for (const std::string& one : must(history_files({file}))) attempt(one, [&] { take(one); });
       });
     }
+      context_.keep_part([&context = context_, table = table_, part = answer(false)] {
+        context.json() ? context.print_json(part) : context.print(table);
+      });
     progress_.update(done_);
     attempt(arguments_.folder, [&] { write(problems_together(std::move(gathered_)), ""); });
-    if (context_.json()) {
-      return context_.print_json({{"histories", entries_},
-                                  {"refused", refused_},
-                                  {"complete", done_ == arguments_.files.size()}});
-    }
+    if (context_.json()) return context_.print_json(answer(done_ == arguments_.files.size()));
     if (!entries_.empty()) context_.print(table_);
   }
 
  private:
   // Whoever fails is refused, and nothing else.
+  json answer(bool complete) const {
+    return {{"histories", entries_}, {"refused", refused_}, {"complete", complete}};
+  }
+
   void attempt(const std::string& file, const std::function<void()>& work) {
     try {
       work();

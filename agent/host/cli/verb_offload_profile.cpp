@@ -60,6 +60,7 @@ void run_profile(const ProfileArguments& arguments, CliContext& context) {
     for (const std::string& remark : region.remarks) context.warn(region.name, remark);
   }
   if (!context.json()) {
+  if (interrupted()) context.stopped(kStoppedEarly);
     print(profile, context);
     if (written) context.print_paragraph("Written to " + arguments.output + ".");
     return;

@@ -24,15 +24,19 @@ void print_retention(const json& retention, const CliContext& context) {
 void run_prune(const PruneArguments& arguments, CliContext& context) {
   const PrunedSpace space = read_and_prune(arguments);
   json result = pruning_object(space.pruning, arguments.method);
+  result["complete"] = false;
+  const auto say = [&context](const json& found) {
+    if (context.json()) return context.print_json(found);
+    print_pruning(found, context);
+    print_retention(found["retention"], context);
+  };
   for (const History& history : space.histories) {
     const auto kept = must(retention_on(space.pruning, history));
     result["retention"].push_back(IDLETUNE_FIELDS(kept, device, value, configurations, remaining));
-    context.keep_part(result);
+    context.keep_part([say, result] { say(result); });
   }
   result["complete"] = true;
-  if (context.json()) return context.print_json(result);
-  print_pruning(result, context);
-  print_retention(result["retention"], context);
+  say(result);
 }
 
 }  // namespace
