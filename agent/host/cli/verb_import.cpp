@@ -7,6 +7,7 @@
 #include "agent/host/cli/verbs.hpp"
 #include "agent/host/report/numbers.hpp"
 #include "agent/journal/journal.hpp"
+#include "models/host/insight/space_overlap.hpp"
 
 namespace idletune::cli {
 
@@ -53,10 +54,10 @@ class Import {
       attempt(file, [&] {
         for (const std::string& one : must(history_files({file}))) attempt(one, [&] { take(one); });
       });
-    }
       context_.keep_part([&context = context_, table = table_, part = answer(false)] {
         context.json() ? context.print_json(part) : context.print(table);
       });
+    }
     progress_.update(done_);
     attempt(arguments_.folder, [&] { write(problems_together(std::move(gathered_)), ""); });
     if (context_.json()) return context_.print_json(answer(done_ == arguments_.files.size()));
@@ -64,11 +65,11 @@ class Import {
   }
 
  private:
-  // Whoever fails is refused, and nothing else.
   json answer(bool complete) const {
     return {{"histories", entries_}, {"refused", refused_}, {"complete", complete}};
   }
 
+  // Whoever fails is refused, and nothing else.
   void attempt(const std::string& file, const std::function<void()>& work) {
     try {
       work();
@@ -110,14 +111,12 @@ class Import {
     }
   }
 
-  // An earlier import's file is replaced only where nothing is lost: this one has its problems,
-  // too.
+  // An earlier import's file is replaced only where nothing is lost: this one has its rows, too.
   void check_replacing(const std::string& output, const std::vector<History>& group) const {
     if (context_.insists() || file_stamp(output) == 0) return;
     for (const History& old : must(load_histories(output))) {
       const bool again = std::any_of(group.begin(), group.end(), [&](const History& history) {
-        return history.kernel == old.kernel && history.device == old.device &&
-               history.shape == old.shape;
+        return same_kernel(history, old) && history.device == old.device && has_rows(history, old);
       });
       if (again) continue;
       throw Failure(
@@ -125,6 +124,14 @@ class Import {
           "%: holds % % on %, which would be lost: name another folder (--force replaces it)",
           output, old.kernel, report::shape_text(old.shape), old.device);
     }
+  }
+
+  static bool has_rows(const History& history, const History& old) {
+    const ConfigurationSet there(history);
+    const RowKeys keys(old);
+    std::size_t row = 0;
+    while (row < old.rows() && there.has(keys.key(row))) ++row;
+    return row == old.rows() && history.rows() >= row;
   }
 
   // A name in the folder that this run has not used yet.
