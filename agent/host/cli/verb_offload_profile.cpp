@@ -49,6 +49,7 @@ void print(const offload::Profile& profile, CliContext& context) {
 }
 
 void run_profile(const ProfileArguments& arguments, CliContext& context) {
+  if (!context.check(arguments.output, FileKind::profile)) return;
   ProfilingJob job = arguments.job;
   job.quiet = context.json();
   job.time = !arguments.no_time;
@@ -59,8 +60,8 @@ void run_profile(const ProfileArguments& arguments, CliContext& context) {
   for (const offload::RegionProfile& region : profile.regions) {
     for (const std::string& remark : region.remarks) context.warn(region.name, remark);
   }
-  if (!context.json()) {
   if (interrupted()) context.stopped(kStoppedEarly);
+  if (!context.json()) {
     print(profile, context);
     if (written) context.print_paragraph("Written to " + arguments.output + ".");
     return;

@@ -252,15 +252,16 @@ Result<std::vector<std::uint8_t>> known_bytes(const std::string& file) {
 }
 
 void run(PackArguments& arguments, CliContext& context) {
+  if (arguments.output.empty())
+    arguments.output = default_output(arguments.name.empty() ? arguments.descriptions.front()
+                                                             : arguments.name + ".xml");
+  if (!context.check(arguments.output, FileKind::package)) return;
   const auto start = std::chrono::steady_clock::now();
   auto description = must(read(arguments));
   auto bytes = must(pack(description, arguments.options));
   if (arguments.prebuilt.wanted)
     bytes = must(add_prebuilt(std::move(bytes), arguments.prebuilt, context));
   const auto taken = std::chrono::steady_clock::now() - start;
-  if (arguments.output.empty())
-    arguments.output = default_output(arguments.name.empty() ? arguments.descriptions.front()
-                                                             : arguments.name + ".xml");
   std::vector<std::uint8_t> small;
   if (arguments.compressed) {
     auto known = must(known_bytes(arguments.beside));
