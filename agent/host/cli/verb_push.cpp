@@ -118,7 +118,8 @@ std::string taking_script(const Board& board, const Pushed& pushed, const std::s
   const bool beside = board.way == Board::Way::adb;
   std::string command = "idletune-board receive " + quoted(board.state) + " --length " + size +
                         " --digest " + hexadecimal(pushed.digest) + " >/dev/null";
-  if (beside) command += " < " + quoted(part) + " && rm -f " + quoted(part);
+  if (beside)
+    command += " < " + quoted(part) + "; got=$?; rm -f " + quoted(part) + "; [ $got = 0 ]";
   std::string shell = "[ $(wc -c < " + quoted(part) + ") -eq " + size + " ] && sync && mv -f " +
                       quoted(part) + " " + quoted(incoming + "/pushed.itmodel") +
                       " && sync || { rm -f " + quoted(part) + "; false; }";
