@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "agent/host/cli/boards.hpp"
+#include "agent/host/cli/places.hpp"
 #include "agent/host/cli/progress.hpp"
 #include "agent/host/cli/text_layout.hpp"
 #include "agent/host/cli/verbs.hpp"
@@ -206,19 +207,20 @@ struct PullArguments {
   std::string output;
 };
 
-std::string folder_for(const Board& board) {
-  std::string name = board.name;
-  for (char& c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.') c = '_';
-  }
-  return name;
+// The only copy of more than the board has by now is not replaced.
+Status refuse_to_lose(const std::string& path, std::size_t measurements) {
+  const auto bytes = read_file(path, journal::kMaxFileBytes);
+  if (!bytes.ok()) return {};
+  const auto old = journal::read_journal(*bytes);
+  if (!old.ok() || old->state.measurement_count() <= measurements) return {};
+  return {StatusCode::invalid_argument, "'%' has more measurements (--force replaces it)", path};
 }
 
 void run_pull(const PullArguments& arguments, CliContext& context) {
   const std::vector<Board> boards = must(boards_of(arguments.boards));
   std::map<std::string, std::string> owners;  // of folders
   for (const Board& board : boards) {
-    const auto [owner, first] = owners.insert({folder_for(board), board.name});
+    const auto [owner, first] = owners.insert({file_name_part(board.name), board.name});
     if (first || owner->second == board.name) continue;
     must(Status(
         StatusCode::invalid_argument,
@@ -241,12 +243,15 @@ void run_pull(const PullArguments& arguments, CliContext& context) {
     answer.status =
         bytes->empty() ? Status(StatusCode::not_found, "no agent has run there") : summary.status();
     if (!answer.status.ok()) return;
-    answer.folder = arguments.output + "/" + folder_for(boards[i]);
+    answer.folder = arguments.output + "/" + file_name_part(boards[i].name);
     answer.measurements = summary->state.measurement_count();
     answer.dropped = summary->dropped_bytes();
+    const std::string path = answer.folder + "/" + journal::kJournalName;
+    if (!context.insists()) answer.status = refuse_to_lose(path, answer.measurements);
+    if (!answer.status.ok()) return;
     std::error_code failed;
     std::filesystem::create_directories(answer.folder, failed);
-    answer.status = write_file_atomically(answer.folder + "/" + journal::kJournalName, *bytes);
+    answer.status = write_file_atomically(path, *bytes);
   };
   for_each_board(boards.size(), "pulling", pull, context);
   TextTable table({"board", ">measurements", "folder"});
