@@ -78,7 +78,7 @@ Result<PrivateKey> make_private_key() {
 }
 
 Result<PrivateKey> read_private_key(const std::string& text) {
-  const std::vector<std::uint8_t> der = der_of(text);
+  const std::vector<std::uint8_t> der = der_of(text + '\n');  // an object ends with its line
   br_skey_decoder_context decoder;
   br_skey_decoder_init(&decoder);
   br_skey_decoder_push(&decoder, der.data(), der.size());

@@ -1,6 +1,9 @@
 // idletune key, sign and verify: files that boards believe.
 #include <idletune/signing.hpp>
 
+#include <unistd.h>
+
+#include "agent/host/cli/interrupts.hpp"
 #include "agent/host/cli/signing_keys.hpp"
 #include "agent/host/cli/text_layout.hpp"
 #include "agent/host/cli/verbs.hpp"
@@ -50,9 +53,12 @@ void run_key(const std::string& name, CliContext& context) {
   }
   const PrivateKey key = must(make_private_key());
   const PublicKey known = key.public_key();
+  const Uninterrupted both;
   must(write_file_atomically(secret, bytes_of(private_key_text(key)), FileSync::yes,
                              FileReaders::owner));
-  must(write_file_atomically(open, bytes_of(public_key_text(known))));
+  const Status status = write_file_atomically(open, bytes_of(public_key_text(known)));
+  if (!status.ok()) ::unlink(secret.c_str());
+  must(status);
   if (context.json())
     return context.print_json({{"private", secret}, {"public", open}, {"key", name_of(known)}});
   context.print_paragraph(

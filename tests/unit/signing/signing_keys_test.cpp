@@ -76,6 +76,9 @@ TEST_CASE("a key that was written is read again, and its signatures hold for it 
   const PrivateKey key = some_key();
   const auto again = required(read_private_key(private_key_text(key)));
   CHECK(again.x == key.x);
+  std::string one_line_less = private_key_text(key);
+  one_line_less.pop_back();
+  CHECK(required(read_private_key(one_line_less)).x == key.x);
   const auto known = required(PublicKey::read(public_key_text(key.public_key())));
   CHECK(known.point == key.public_key().point);
 
