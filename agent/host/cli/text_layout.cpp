@@ -207,12 +207,12 @@ std::size_t TextTable::longest_word(std::size_t column) const {
 
 // Takes from the widest column first, until the table fits or nothing can give. Titles of numbers
 // come before texts: a number is not harder to read below two lines of title.
-void TextTable::fold(std::vector<std::size_t>& widths, std::size_t width) const {
+void TextTable::fold(Widths& widths, const Widths& least, std::size_t width) const {
   for (const bool right : {true, false}) {
     while (total_of(widths) > width) {
       std::size_t widest = widths.size();
       for (std::size_t i = 0; i < widths.size(); ++i) {
-        if (columns_[i].right != right || widths[i] <= longest_word(i)) continue;
+        if (columns_[i].right != right || widths[i] <= least[i]) continue;
         if (widest == widths.size() || widths[i] > widths[widest]) widest = i;
       }
       if (widest == widths.size()) break;
@@ -221,14 +221,14 @@ void TextTable::fold(std::vector<std::size_t>& widths, std::size_t width) const 
   }
 }
 
-std::string TextTable::part(const std::vector<std::size_t>& columns,
-                            const std::vector<std::size_t>& widths) const {
+std::string TextTable::part(const std::vector<std::size_t>& columns, const Widths& widths,
+                            const Widths& least) const {
   std::string text;
   const auto append_row = [&](const auto& cell_of, bool title) {
     std::vector<std::vector<std::string>> cells;
     std::size_t height = 1;
     for (const std::size_t column : columns) {
-      const bool cut = !title && column < keys() && longest_word(column) > widths[column];
+      const bool cut = !title && column < keys() && least[column] > widths[column];
       const std::string cell =
           cut ? fitted(cell_of(column), widths[column]) : std::string(cell_of(column));
       cells.push_back(cell_lines(cell, widths[column]));
@@ -262,8 +262,10 @@ std::size_t TextTable::keys() const {
 }
 
 std::string TextTable::to_string(std::size_t width) const {
-  std::vector<std::size_t> widths = natural_widths();
-  if (total_of(widths) > width) fold(widths, width);
+  Widths widths = natural_widths();
+  Widths least;
+  for (std::size_t i = 0; i < columns_.size(); ++i) least.push_back(longest_word(i));
+  if (total_of(widths) > width) fold(widths, least, width);
   const auto first = widths.begin();
   const auto last = first + static_cast<std::ptrdiff_t>(keys());
   while (total_of(widths) > width && total_of({first, last}) > width * 2 / 3) {
@@ -284,7 +286,7 @@ std::string TextTable::to_string(std::size_t width) const {
       columns.push_back(next++);
       taken += more;
     }
-    text += (text.empty() ? "" : "\n") + part(columns, widths);
+    text += (text.empty() ? "" : "\n") + part(columns, widths, least);
   }
   return text;
 }

@@ -49,11 +49,12 @@ class TextTable {
     bool right;
   };
   std::vector<std::size_t> natural_widths() const;
-  void fold(std::vector<std::size_t>& widths, std::size_t width) const;
+  using Widths = std::vector<std::size_t>;  // of the columns
+  void fold(Widths& widths, const Widths& least, std::size_t width) const;
   std::size_t keys() const;
   std::size_t longest_word(std::size_t column) const;
-  std::string part(const std::vector<std::size_t>& columns,
-                   const std::vector<std::size_t>& widths) const;
+  std::string part(const std::vector<std::size_t>& columns, const Widths& widths,
+                   const Widths& least) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace idletune::cli;
 
 TEST_CASE("lines break between words, and a word that is too long has a line of its own") {
@@ -102,4 +104,12 @@ TEST_CASE("columns without a place follow in a second table with the first colum
         "\n"
         "launches  always\n"
         "      10  654321\n");
+}
+
+TEST_CASE("a table of very many rows is laid out, also where it must be folded") {
+  TextTable table({">rank", "name", "value"});
+  for (int row = 0; row < 100000; ++row)
+    table.add_row({std::to_string(row), "a text", "b c d e f"});
+  const std::string text = table.to_string(16);
+  CHECK(std::count(text.begin(), text.end(), '\n') > 100000);
 }
