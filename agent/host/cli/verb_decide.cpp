@@ -111,8 +111,8 @@ std::uint64_t valid_configurations(const KernelKnowledge& knowledge) {
 
 void read_measured(const std::string& path, Question& question) {
   auto histories = must(load_histories(path));
-  if (histories.empty() || histories.front().rows() == 0) {
-    throw Failure(StatusCode::invalid_argument, path + ": holds no history");
+  if (histories.size() != 1 || histories.front().rows() == 0) {
+    throw Failure(StatusCode::invalid_argument, path + ": expected measurements of one problem");
   }
   question.measured = std::move(histories);
   const KernelKnowledge& knowledge = *question.model->knowledge;

@@ -41,6 +41,11 @@ Result<std::vector<RegionQuestion>> regions_of(const OffloadQuestion& arguments)
   const auto bytes = must(read_bytes(arguments.profile));
   const auto profile = must(offload::parse_profile(
       {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, arguments.profile));
+  for (const std::string& name : arguments.regions) {
+    const auto named = [&](const auto& region) { return region.name == name; };
+    if (std::any_of(profile.regions.begin(), profile.regions.end(), named)) continue;
+    return Status(StatusCode::not_found, "%: there is no region '%'", arguments.profile, name);
+  }
   std::vector<RegionQuestion> questions;
   for (const offload::RegionProfile& region : profile.regions) {
     if (!arguments.regions.empty() && !contains(arguments.regions, region.name)) continue;
@@ -59,9 +64,8 @@ Result<std::vector<RegionQuestion>> regions_of(const OffloadQuestion& arguments)
     }
     questions.push_back(std::move(question));
   }
-  if (questions.empty()) {
-    return Status(StatusCode::not_found, arguments.profile + ": no such region");
-  }
+  if (questions.empty())
+    return Status(StatusCode::not_found, arguments.profile + ": has no region");
   return questions;
 }
 
