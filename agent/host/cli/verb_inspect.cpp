@@ -296,6 +296,8 @@ std::string value_text(const std::string& key, const json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number() && has_ending(key, "_ns")) return report::time_text(value.get<double>());
   if (value.is_number_float()) return report::mean_count_text(value.get<double>());
+  if (value.is_number_unsigned() && !has_ending(key, "_seconds"))
+    return report::count_text(value.get<std::uint64_t>());
   if (value.is_number() && !has_ending(key, "_seconds"))
     return report::mean_count_text(value.get<double>());
   if (!value.is_structured()) return value.dump();
