@@ -19,7 +19,6 @@ class SlowFrames {
   // A frame of that length has ended. True if frames have been slower than usual for kLong, or for
   // that much longer since it last was true.
   bool ended(Clock::time_point now, Nanoseconds frame);
-  Nanoseconds usual() const { return usual_; }
 
  private:
   Nanoseconds usual_;

@@ -184,8 +184,7 @@ Status Log::load(Bytes file, const Identity& identity) {
                   std::string(kLogName) + ": the record that says what was explored is damaged");
   }
   size_bytes_ = reader.offset();
-  dropped_bytes_ = file.size() - size_bytes_;
-  if (dropped_bytes_ > 0) {
+  if (file.size() > size_bytes_) {
     if (Status status = storage_->truncate(kLogName, size_bytes_); !status.ok()) return status;
   }
   Result<std::unique_ptr<AppendFile>> opened = storage_->open_append(kLogName);

@@ -37,8 +37,6 @@ class Log {
   const Identity& identity() const { return identity_; }  // the log's own
   const std::vector<ExploredConfiguration>& results() const { return results_; }
   const std::vector<ControlMeasurement>& controls() const { return controls_; }
-  // Bytes that were cut off at opening.
-  std::uint64_t dropped_bytes() const { return dropped_bytes_; }
 
   // With the process dead right after, it is read back. A power cut may take what was not synced.
   Status append(const ExploredConfiguration& result);
@@ -59,7 +57,6 @@ class Log {
   std::unique_ptr<AppendFile> file_;
   std::uint64_t size_bytes_ = 0;
   std::uint64_t generation_ = 0;
-  std::uint64_t dropped_bytes_ = 0;
   Identity identity_;
   Clock::time_point next_sync_;
   std::vector<ExploredConfiguration> results_;
