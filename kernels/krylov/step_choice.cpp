@@ -67,7 +67,9 @@ double StepChoice::allowed_us() const {
 void StepChoice::took(double microseconds) {
   ++steps_;
   const double apart_us = us_of(way(false, false));
-  if (apart_us > 0) behind_us_ += microseconds - apart_us;
+  // Steps apart in CSR cost nothing, and who has won what it took in the race.
+  if (apart_us > 0 && way_ != way(false, false))
+    behind_us_ += (over_ ? us_of(way_) : microseconds) - apart_us;
   // A turn that costs more than may be lost ends.
   if (fused() && !always_ && allowed_[way(converted(), false)] && race_.counted(way_) < kTurns &&
       microseconds > apart_us && allowed_us() < 0)

@@ -147,3 +147,20 @@ TEST_CASE("where nothing is to be tried the way stays, but for fused steps that 
   CHECK(!race.fused());
   CHECK(!race.running());
 }
+
+TEST_CASE("where nothing is tried any more, noise is no loss") {
+  SolverOptions options;
+  options.choosing = Choosing::none;
+  StepChoice none(options);
+  for (int i = 0; i < 1000; ++i) none.took(i % 2 != 0 ? 90 : 110);
+  CHECK(none.behind_us() == 0);
+  StepChoice race{SolverOptions()};
+  for (int i = 0; i < 200; ++i) {
+    race.took(race.fused() ? 40 : 100);
+    race.look_ahead(kMany, 1, false);
+  }
+  REQUIRE(!race.running());
+  const double before = race.behind_us();
+  run_steps(race, 100, 400);  // the clock is slower
+  CHECK(race.behind_us() == before - 100 * 60);
+}
