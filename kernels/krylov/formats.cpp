@@ -210,6 +210,10 @@ const char* sparse_format_name(SparseFormat format) {
   return kNames[static_cast<std::size_t>(format)];
 }
 
+std::uint64_t stored_slots(const SparsityPattern& pattern, SparseFormat format) {
+  return layout_of(pattern, format).slots;
+}
+
 std::uint64_t stored_bytes(const SparsityPattern& pattern, SparseFormat format,
                            std::size_t number_bytes) {
   const Layout layout = layout_of(pattern, format);
@@ -247,62 +251,6 @@ Result<StoredPattern> convert(const SparsityPattern& pattern, SparseFormat forma
     case SparseFormat::sell: fill_sell(pattern, std::move(layout), stored); break;
   }
   return stored;
-}
-
-namespace {
-
-void add_diagonals(const StoredPattern& pattern, Span<const double> stored, Span<const double> x,
-                   Span<double> y) {
-  for (std::size_t i = 0; i < pattern.offset.size(); ++i) {
-    for (std::size_t row = 0; row < y.size(); ++row) {
-      const std::int64_t column = static_cast<std::int64_t>(row) + pattern.offset[i];
-      if (column < 0 || column >= pattern.columns) continue;
-      y[row] += stored[i * y.size() + row] * x[static_cast<std::size_t>(column)];
-    }
-  }
-}
-
-void add_slots(const StoredPattern& pattern, Span<const double> stored, Span<const double> x,
-               Span<double> y) {
-  const std::size_t regular = index(pattern.rows) * index(pattern.width);
-  for (std::size_t slot = 0; slot < regular; ++slot) {
-    y[slot % y.size()] += stored[slot] * x[index(pattern.column[slot])];
-  }
-  for (std::size_t slot = regular; slot < stored.size(); ++slot) {
-    y[index(pattern.row[slot - regular])] += stored[slot] * x[index(pattern.column[slot])];
-  }
-}
-
-void add_slices(const StoredPattern& pattern, Span<const double> stored, Span<const double> x,
-                Span<double> y) {
-  for (std::size_t place = 0; place < y.size(); ++place) {
-    const std::size_t slice = place / index(kSliceRows);
-    for (std::size_t k = index(pattern.row_start[slice]) + place % index(kSliceRows);
-         k < index(pattern.row_start[slice + 1]); k += index(kSliceRows)) {
-      y[index(pattern.row[place])] += stored[k] * x[index(pattern.column[k])];
-    }
-  }
-}
-
-void add_rows(const StoredPattern& pattern, Span<const double> stored, Span<const double> x,
-              Span<double> y) {
-  for (std::size_t row = 0; row < y.size(); ++row) {
-    for (std::size_t k = index(pattern.row_start[row]); k < index(pattern.row_start[row + 1]);
-         ++k) {
-      y[row] += stored[k] * x[index(pattern.column[k])];
-    }
-  }
-}
-
-}  // namespace
-
-void multiply(const StoredPattern& pattern, Span<const double> stored, Span<const double> x,
-              Span<double> y) {
-  for (double& number : y) number = 0;
-  if (pattern.format == SparseFormat::dia) return add_diagonals(pattern, stored, x, y);
-  if (pattern.format == SparseFormat::csr) return add_rows(pattern, stored, x, y);
-  if (pattern.format == SparseFormat::sell) return add_slices(pattern, stored, x, y);
-  add_slots(pattern, stored, x, y);  // COO has no regular part
 }
 
 }  // namespace idletune::krylov

@@ -35,8 +35,9 @@ struct StoredPattern {
   std::vector<std::int32_t> slot;    // of each entry of the CSR; empty: as they stand there
 };
 
-// Bytes of a matrix in a format, without making it: indices of 4 and numbers of `number_bytes`.
-// Counted in 64 bits: a dense row makes ELL and DIA as large as the dense matrix.
+// Numbers of a matrix in a format, and bytes with indices of 4, without making it. Counted in 64
+// bits: a dense row makes ELL and DIA as large as the dense matrix.
+std::uint64_t stored_slots(const SparsityPattern& pattern, SparseFormat format);
 std::uint64_t stored_bytes(const SparsityPattern& pattern, SparseFormat format,
                            std::size_t number_bytes);
 
@@ -45,23 +46,14 @@ std::uint64_t stored_bytes(const SparsityPattern& pattern, SparseFormat format,
 Result<StoredPattern> convert(const SparsityPattern& pattern, SparseFormat format,
                               std::size_t number_bytes, std::uint64_t limit_bytes);
 
-// Puts the numbers of the CSR's entries into their slots, zeros elsewhere: for new values of the
-// same structure nothing is converted again. Sizes: values[entries], stored[slots].
+// Puts the numbers of the CSR's entries into their slots, which they have, zeros elsewhere: for new
+// values of the same structure nothing is converted again. Sizes: values[entries], stored[slots].
 template <class T>
 void scatter(const StoredPattern& pattern, Span<const T> values, Span<T> stored) {
-  if (pattern.slot.empty()) {
-    for (std::size_t k = 0; k < values.size(); ++k) stored[k] = values[k];
-    return;
-  }
   for (T& number : stored) number = T{};
   for (std::size_t k = 0; k < values.size(); ++k) {
     stored[static_cast<std::size_t>(pattern.slot[k])] = values[k];
   }
 }
-
-// y = A x from the slots, as the format's kernels walk them. Sizes: stored[slots], x[columns],
-// y[rows].
-void multiply(const StoredPattern& pattern, Span<const double> stored, Span<const double> x,
-              Span<double> y);
 
 }  // namespace idletune::krylov

@@ -43,7 +43,6 @@ class Lines {
     line_.remove_prefix(size);
     return word;
   }
-  std::string_view line() const { return line_; }
   std::string_view rest() const { return rest_; }
   std::size_t number() const { return number_; }
 

@@ -10,13 +10,6 @@ namespace {
 
 static_assert(kFeatures == kMatrixFeatures, "the model's inputs are the features");
 
-// Of the numbers in a format: what is stored but for the indices.
-double slots_of(const SparsityPattern& pattern, SparseFormat format) {
-  const std::uint64_t bytes = stored_bytes(pattern, format, 8) - stored_bytes(pattern, format, 4);
-  const std::uint64_t slots = bytes / 4;
-  return static_cast<double>(slots);
-}
-
 KernelVariant variant_of(const ProductCandidate& candidate) {
   return {candidate.kernel, static_cast<std::int32_t>(candidate.work_group)};
 }
@@ -38,7 +31,7 @@ void ModelChoice::look_at(const SparsityPattern& pattern) {
   ProductInputs inputs[kSparseFormats];
   for (std::size_t f = 0; f < kSparseFormats; ++f) {
     const auto format = static_cast<SparseFormat>(f);
-    inputs[f] = product_inputs(features, slots_of(pattern, format));
+    inputs[f] = product_inputs(features, static_cast<double>(stored_slots(pattern, format)));
   }
   choose(inputs);
 }

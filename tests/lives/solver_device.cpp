@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/krylov/formats.hpp"
 #include "kernels/krylov/kernel_sources.hpp"
+#include "tests/unit/krylov/stored_product.hpp"
 
 namespace idletune::lives {
 namespace {
@@ -201,8 +201,8 @@ class SolverDevice::SolverProgram final : public Program {
     const double *const values = passed.numbers(), *const x = passed.numbers();
     double* const y = passed.numbers();
     const auto columns = static_cast<std::size_t>(stored.columns);
-    krylov::multiply(stored, {values, static_cast<std::size_t>(stored.slots)}, {x, columns},
-                     {y, rows});
+    test::multiply(stored, {values, static_cast<std::size_t>(stored.slots)}, {x, columns},
+                   {y, rows});
     Status status = device_.script_.on_product(kernel_, {y, rows});
     if (kernel_.variant.fused == 0 || !status.ok()) return status;
     const double* const diagonal = passed.numbers();

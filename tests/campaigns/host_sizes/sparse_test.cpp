@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "kernels/krylov/features.hpp"
-#include "kernels/krylov/formats.hpp"
 #include "kernels/krylov/host_system.hpp"
 #include "kernels/krylov/matrix_market.hpp"
 #include "kernels/krylov/product_check.hpp"
@@ -17,11 +16,14 @@
 #include "tests/campaigns/host_sizes/idle_device.hpp"
 #include "tests/campaigns/host_sizes/long_memory.hpp"
 #include "tests/unit/kernels/corner_device.hpp"
+#include "tests/unit/krylov/stored_product.hpp"
 
 using namespace idletune;
 using namespace idletune::krylov;
 using test::kBeyond;
 using test::kMost;
+using test::multiply;
+using test::numbers_of;
 
 namespace {
 
@@ -176,9 +178,7 @@ TEST_CASE("matrices of the most rows") {
     const StoredPattern stored = converted(pattern, format);
     CHECK(stored.slots == slots[i]);
     CHECK(stored_bytes(pattern, format, 8) >= 8 * size(stored.slots));
-    std::vector<double> numbers(size(stored.slots));
-    scatter<double>(stored, matrix.values, numbers);
-    multiply(stored, numbers, x, y);
+    multiply(stored, numbers_of(stored, matrix.values), x, y);
     check_ends(matrix, y);
   }
 }
@@ -197,10 +197,9 @@ TEST_CASE("entries in the corners of a matrix of the most rows and columns") {
     const StoredPattern stored = converted(pattern, SparseFormat::dia);
     REQUIRE(stored.offset.size() == 1);
     CHECK(stored.offset[0] == (upper ? kRows - 1 : 1 - kRows));
-    std::vector<double> numbers(size(stored.slots)), y(size(kRows));
-    scatter<double>(stored, matrix.values, numbers);
+    std::vector<double> y(size(kRows));
     const std::vector<double> x(size(kRows), 1.0);
-    multiply(stored, numbers, x, y);
+    multiply(stored, numbers_of(stored, matrix.values), x, y);
     CHECK(y.front() == (upper ? 3 : 0));
     CHECK(y.back() == (upper ? 0 : 3));
   }
@@ -239,9 +238,7 @@ TEST_CASE("matrices of the most entries") {
     if (!stored.row.empty()) CHECK(stored.row.back() == 524286);
     if (!stored.slot.empty()) CHECK(stored.slot.back() == kMost - 1);
     // In the middle the slots of an entry are not kept, but all numbers are alike.
-    std::vector<double> numbers(matrix.values);
-    if (stored.slot.empty()) scatter<double>(stored, matrix.values, numbers);
-    multiply(stored, numbers, x, y);
+    multiply(stored, matrix.values, x, y);
     check_product();
   }
   CHECK(refusal(pattern, SparseFormat::dia).find(" slots; expected at most ") != std::string::npos);

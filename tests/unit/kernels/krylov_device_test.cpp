@@ -16,13 +16,13 @@
 
 #include "agent/trial/step_programs.hpp"
 #include "agent/trial/tuning_data.hpp"
-#include "kernels/krylov/formats.hpp"
 #include "models/core/random.hpp"
 #include "tests/bytes_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
 #include "tests/unit/krylov/built_matrices.hpp"
+#include "tests/unit/krylov/stored_product.hpp"
 #include "tests/unit/repeats.hpp"
 
 namespace {
@@ -241,8 +241,7 @@ KrylovProduct product_of(const Named& named, SparseFormat format, bool is_double
   REQUIRE_MESSAGE(stored.ok(), stored.status().to_string());
   product.stored = std::move(*stored);
   product.shape = shape_of(matrix, product.stored);
-  product.slots.resize(static_cast<std::size_t>(product.stored.slots));
-  krylov::scatter<double>(product.stored, matrix.values, product.slots);
+  product.slots = test::numbers_of(product.stored, matrix.values);
   product.x = numbers(static_cast<std::size_t>(matrix.pattern.columns), 7, is_double);
   const auto rows = static_cast<std::size_t>(matrix.pattern.rows);
   product.expected.resize(rows);

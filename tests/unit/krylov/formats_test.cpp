@@ -13,11 +13,13 @@
 #include "kernels/krylov/product_check.hpp"
 #include "models/core/random.hpp"
 #include "tests/unit/krylov/matrices.hpp"
+#include "tests/unit/krylov/stored_product.hpp"
 
 using namespace idletune;
 using krylov::SparseFormat;
 using krylov::SparsityPattern;
 using krylov::StoredPattern;
+using test::numbers_of;
 
 namespace {
 
@@ -48,12 +50,6 @@ krylov::SparseMatrix random_matrix(std::int32_t rows, std::int32_t columns, doub
     matrix.pattern.row_start.push_back(static_cast<std::int32_t>(matrix.values.size()));
   }
   return matrix;
-}
-
-std::vector<double> numbers_of(const StoredPattern& stored, const std::vector<double>& values) {
-  std::vector<double> numbers(static_cast<std::size_t>(stored.slots), -1);
-  krylov::scatter<double>(stored, values, numbers);
-  return numbers;
 }
 
 }  // namespace
@@ -143,7 +139,7 @@ TEST_CASE("products of all formats are those of the rows, also of rectangles") {
       CAPTURE(krylov::sparse_format_name(format));
       const StoredPattern stored = convert(matrix.pattern, format);
       std::vector<double> got(expected.size(), 99);
-      krylov::multiply(stored, numbers_of(stored, matrix.values), x, got);
+      test::multiply(stored, numbers_of(stored, matrix.values), x, got);
       CHECK(got == expected);
       const std::size_t indices =
           stored.row_start.size() + stored.row.size() + stored.column.size() + stored.offset.size();
@@ -164,7 +160,7 @@ TEST_CASE("faults that are put into a conversion are found by the check of produ
     CAPTURE(krylov::sparse_format_name(format));
     const StoredPattern right = convert(matrix.pattern, format);
     const auto product_of = [&](const StoredPattern& stored) {
-      krylov::multiply(stored, numbers_of(stored, matrix.values), x, y);
+      test::multiply(stored, numbers_of(stored, matrix.values), x, y);
       return y;
     };
     const std::vector<double> expected = product_of(right);

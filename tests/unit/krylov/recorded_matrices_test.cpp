@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/krylov/formats.hpp"
 #include "tests/unit/krylov/collected_matrices.hpp"
+#include "tests/unit/krylov/stored_product.hpp"
 #include "tests/unit/skip.hpp"
 
 using namespace idletune;
@@ -21,9 +21,7 @@ double largest_error(const krylov::SparseMatrix& matrix, const krylov::StoredPat
   std::vector<double> expected(static_cast<std::size_t>(matrix.pattern.rows));
   std::vector<double> scale(expected.size());
   std::vector<double> got(expected.size());
-  std::vector<double> numbers(static_cast<std::size_t>(stored.slots));
-  krylov::scatter<double>(stored, matrix.values, numbers);
-  krylov::multiply(stored, numbers, x, got);
+  test::multiply(stored, test::numbers_of(stored, matrix.values), x, got);
   krylov::multiply(matrix.pattern, matrix.values, x, expected);
   std::vector<double> sizes(matrix.values);
   for (double& size : sizes) size = std::fabs(size);
