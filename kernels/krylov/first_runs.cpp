@@ -152,6 +152,7 @@ void FirstRuns::refresh() {
   const std::lock_guard<std::mutex> lock(runs().mutex);
   look();
   if (!marks_.all().empty()) write(false);
+  if (!own_.all().empty()) write(true);
 }
 
 }  // namespace idletune::krylov

@@ -203,8 +203,17 @@ TEST_CASE("a format of which every kernel is refused is not converted to") {
     choice.begins_in(SparseFormat::csr, 1e-4, "");
     const Outlook outlook{1e6, 1e6, 1e6};
     while (choice.look_ahead(outlook) != ProductChoice::Wish::sizes) choice.took(40);
-    choice.sized({1000, 2000, 500, 2000, 2000, 2000}, 0);
+    choice.sized({1000, 2000, 500, 2000, 2000, 2000}, 0, 0);
     const ProductChoice::Wish wish = choice.look_ahead(outlook);
     CHECK(wish == (refused ? ProductChoice::Wish::nothing : ProductChoice::Wish::conversion));
   }
+}
+
+TEST_CASE("marks of a structure are noted anew as those of a device are") {
+  Board board("noted anew");
+  board.notes.texts[~std::uint64_t{2}] = "products CSR/4/64/0=died";
+  FirstRuns runs;
+  board.open(runs, 2);
+  runs.refresh();
+  CHECK(board.notes.written == 1);
 }
