@@ -278,11 +278,15 @@ Status Product::look_ahead(const Outlook& outlook) {
 }
 
 void Product::compute_sizes() {
+  const Stopwatch watch(kernels_.device());
   std::array<std::uint64_t, kSparseFormats> bytes;
   for (std::size_t i = 0; i < kSparseFormats; ++i)
     bytes[i] = stored_bytes(matrix_.pattern, static_cast<SparseFormat>(i), kernels_.number_bytes());
-  choice_.sized(bytes, 2.0 * static_cast<double>(kernels_.number_bytes()) *
-                           static_cast<double>(matrix_.pattern.rows));
+  choice_.sized(bytes,
+                2.0 * static_cast<double>(kernels_.number_bytes()) *
+                    static_cast<double>(matrix_.pattern.rows),
+                watch.seconds());
+  tuning_seconds_ += watch.seconds();
 }
 
 // Who wants everything tried waits for it; else iterations go on meanwhile.

@@ -16,8 +16,9 @@ constexpr double kMostLostAtEnd = 0.015;    // likewise, should no solve come th
 constexpr double kSurelyGained = 0.25;      // of what the best kernel is expected to save
 constexpr double kReserve = 1.25;      // expected gain over cost that a conversion must promise
 constexpr double kWorthALook = 40;     // products for which formats are sized: a few are its price
-constexpr double kSizesCost = 10;      // products that sizing the formats takes at most
-constexpr double kFeatureCost = 3;     // products that features take at most
+constexpr double kSizesCost = 10;      // products that sizing the formats takes at most, or
+constexpr double kSizesPerUpload = 4;  // as many times what the upload took, if that is more
+constexpr double kFeatureCost = 3;     // products that features take beside, at most
 constexpr std::size_t kConfirmed = 3;  // of a format, where a model says which
 constexpr double kLeastGain = 0.03;    // predicted, as a share
 constexpr double kConvertPerUpload = 3;  // a conversion's time over that of as many bytes of CSR
@@ -206,7 +207,8 @@ bool ProductChoice::next_pays(const Outlook& outlook) const {
 }
 
 void ProductChoice::sized(const std::array<std::uint64_t, kSparseFormats>& stored_bytes,
-                          double vector_bytes) {
+                          double vector_bytes, double seconds) {
+  spent(1e6 * seconds, 0);
   stored_bytes_ = stored_bytes;
   const double expected_csr = model_.product_us(SparseFormat::csr, races_[0].best());
   for (std::size_t i = 0; i < kSparseFormats; ++i) {
@@ -235,10 +237,14 @@ std::size_t ProductChoice::best_format() const {
   return best;
 }
 
+double ProductChoice::sizing_us() const {
+  return std::max(kSizesCost * race().best_us(), kSizesPerUpload * 1e6 * upload_seconds_);
+}
+
 bool ProductChoice::features_pay(const Outlook& outlook) const {
-  const double cost = kFeatureCost * race().best_us();
-  return always() ||
-         (cost > 0 && kHopedGain * outlook.low > kFeatureCost && allowed_us(outlook) > cost);
+  const double us = race().best_us();
+  const double cost = kFeatureCost * us + sizing_us();
+  return always() || (us > 0 && kHopedGain * us * outlook.low > cost && allowed_us(outlook) > cost);
 }
 
 ProductChoice::Wish ProductChoice::think_of_conversion(const Outlook& outlook) {
@@ -253,12 +259,7 @@ ProductChoice::Wish ProductChoice::think_of_conversion(const Outlook& outlook) {
     return Wish::nothing;
   }
   if (!always() && outlook.low < kWorthALook) return Wish::nothing;
-  if (!sized_) {
-    const double cost = kSizesCost * csr_us();
-    if (!always() && allowed_us(outlook) < cost) return Wish::nothing;
-    spent(cost, 0);
-    return Wish::sizes;
-  }
+  if (!sized_) return always() || allowed_us(outlook) >= sizing_us() ? Wish::sizes : Wish::nothing;
   const std::size_t best = best_format();
   if (best != 0 && csr_us() - predicted_us_[best] >= kLeastGain * csr_us())
     return weigh(best, outlook);
@@ -323,14 +324,6 @@ void ProductChoice::keep_rows(double microseconds, double csr_microseconds) {
   conversion_.reason =
       text("an iteration took %.1f us, but in CSR %.1f us", microseconds, csr_microseconds);
   active_ = SparseFormat::csr;
-}
-
-bool ProductChoice::settled() const {
-  if (!race().over()) return false;
-  const bool judged =
-      conversion_.verdict != Conversion::Verdict::converted || race().best_us() < csr_us();
-  const bool decided = decided_ || options_.fixed_format || options_.choosing == Choosing::none;
-  return decided && judged;
 }
 
 double ProductChoice::predicted_us(SparseFormat format) const {

@@ -83,7 +83,8 @@ class ProductChoice {
   // Between two products; to be asked again after a wish was met.
   Wish look_ahead(const Outlook& outlook);
   void looked(double seconds);  // that it took
-  void sized(const std::array<std::uint64_t, kSparseFormats>& stored_bytes, double vector_bytes);
+  void sized(const std::array<std::uint64_t, kSparseFormats>& stored_bytes, double vector_bytes,
+             double seconds);
   SparseFormat wanted() const { return wanted_; }
 
   // Whether there is another format that CSR was converted to; the next products take it or CSR.
@@ -93,8 +94,7 @@ class ProductChoice {
   void keep_rows(double microseconds, double csr_microseconds);
   // What trying has cost so far, less what it has saved.
   double behind_us() const { return behind_us_; }
-  // Nothing is left to try or to think of.
-  bool settled() const;
+  bool decided() const { return decided_; }  // no conversion is thought of any more
 
   double predicted_us(SparseFormat format) const;
 
@@ -103,6 +103,7 @@ class ProductChoice {
   double allowed_us(const Outlook& outlook) const;
   void spent(double us, double products);
   bool next_pays(const Outlook& outlook) const;
+  double sizing_us() const;
   bool features_pay(const Outlook& outlook) const;
   std::size_t best_format() const;
   Wish think_of_conversion(const Outlook& outlook);

@@ -60,7 +60,7 @@ class Replay {
     choice_.compiled(1e-6 * first);
     for (std::uint32_t solve = 0; solve < scenario_.solves; ++solve) {
       const double left = scenario_.solves - solve - 1.0;
-      if (choice_.settled()) {
+      if (settled()) {
         us_ += product_us(choice_.race().best()) * (left + 1) * scenario_.iterations;
         break;
       }
@@ -89,7 +89,7 @@ class Replay {
         kTarget, 1e6, usual, krylov::solves_reckoned_with(scenario_.told ? left : -1, solve));
     forecast.add(1);
     for (std::uint32_t i = 0; i < scenario_.iterations; ++i) {
-      if (choice_.settled()) {
+      if (settled()) {
         us_ += product_us(choice_.race().best()) * (scenario_.iterations - i);
         return;
       }
@@ -117,6 +117,11 @@ class Replay {
     }
     choice_.took(took);
   }
+  // Nothing is left to try or to think of.
+  bool settled() const {
+    return choice_.race().over() && choice_.decided() &&
+           (!choice_.is_converted() || choice_.race().best_us() < choice_.csr_us());
+  }
   double first_us() const { return program_us(choice_.race().current()); }
 
   void look_ahead(const Outlook& outlook) {
@@ -139,7 +144,7 @@ class Replay {
   }
 
   void look_at() {
-    const double cost = kFeatureProducts * matrix_.products.front().us;
+    const double cost = kFeatureProducts * matrix_.products.front().us + matrix_.sizes_us;
     us_ += cost;
     model_.choose(left_out_->inputs);
     choice_.looked(1e-6 * cost);
@@ -152,7 +157,7 @@ class Replay {
       bytes[i] = matrix_.formats[i].put_us > 0 ? matrix_.formats[i].bytes : UINT64_MAX;
     }
     us_ += matrix_.sizes_us;
-    choice_.sized(bytes, 16.0 * matrix_.rows);
+    choice_.sized(bytes, 16.0 * matrix_.rows, 1e-6 * matrix_.sizes_us);
   }
 
   const ProductTimesTable& table_;

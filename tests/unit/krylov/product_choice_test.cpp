@@ -63,3 +63,20 @@ TEST_CASE("should no solve come that was not announced, a choice has lost next t
   // Where they are announced it pays for trials at once.
   CHECK(play(kProducts).most_lost > 0.02);
 }
+
+TEST_CASE("formats are not sized where a pass over the matrix takes long") {
+  const ModelChoice none;
+  for (const bool large : {false, true}) {
+    ProductChoice choice(SolverOptions(), none);
+    choice.begins_in(SparseFormat::csr, large ? 0.05 : 1e-4, "");  // seconds
+    bool sizes = false;
+    for (int i = 0; i < 100; ++i) {
+      choice.race().running() ? choice.took(30) : choice.ran();
+      sizes = sizes || choice.look_ahead({5e4, 5e4, 5e4}) == ProductChoice::Wish::sizes;
+    }
+    CHECK(sizes == !large);
+    const double before = choice.behind_us();
+    choice.sized({}, 1, 0.05);
+    CHECK(choice.behind_us() == doctest::Approx(before + 5e4));
+  }
+}

@@ -187,7 +187,7 @@ TEST_CASE("a choice begins with the kernel that was the fastest, and knows the o
   other.begins_in(SparseFormat::csr, 1e-4, "");
   CHECK(same(other.race().current(), KernelVariant{0, 64}));
   for (int i = 0; i < 4; ++i) other.took(40);
-  other.sized({100, 100, 100, 100, 100, 100}, 0);
+  other.sized({100, 100, 100, 100, 100, 100}, 0, 0);
   CHECK(other.predicted_us(SparseFormat::ell) == 25);  // 12.5 where CSR took 20
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("of a format that nothing was measured in nothing is left") {
   ProductChoice choice(options, none);
   choice.begins_in(SparseFormat::csr, 1e-4, "");
   while (choice.look_ahead({1e6, 1e6, 1e6}) != ProductChoice::Wish::sizes) choice.took(40);
-  choice.sized({100, 100, 50, 100, 100, 100}, 0);
+  choice.sized({100, 100, 50, 100, 100, 100}, 0, 0);
   REQUIRE(choice.look_ahead({1e6, 1e6, 1e6}) == ProductChoice::Wish::conversion);
   choice.converted(1e-3);
   CHECK(choice.active() == SparseFormat::dia);
@@ -214,6 +214,31 @@ TEST_CASE("of a format that nothing was measured in nothing is left") {
   later.remember(memory);
   later.begins_in(SparseFormat::csr, 1e-4, "");
   for (int i = 0; i < 4; ++i) later.took(40);
-  later.sized({100, 100, 100, 100, 100, 100}, 0);
+  later.sized({100, 100, 100, 100, 100, 100}, 0, 0);
   CHECK(later.predicted_us(SparseFormat::ell) == 40);
+}
+
+TEST_CASE("what was not compared with CSR is no reason to stay there") {
+  const ModelChoice none;
+  SolverOptions options;
+  options.fixed_format = true;
+  ProductChoice choice(options, none);
+  choice.begins_in(SparseFormat::dia, 1e-4, "");
+  while (choice.failed(true) != ProductChoice::Left::rows) {
+  }
+  choice.begins_in(SparseFormat::csr, 1e-4, "DIA is wrong");
+  choice.took(40);
+  CHECK(choice.conversion().verdict == Conversion::Verdict::reverted);
+  CHECK(!choice.memory(9).reverted);
+}
+
+TEST_CASE("what is known of another format is left until one is tried again") {
+  const ModelChoice none;
+  ProductChoice choice(SolverOptions(), none);
+  choice.remember(usual());
+  choice.begins_in(SparseFormat::csr, 1e-4, "");
+  choice.took(40);
+  SolveMemory expected = usual();
+  expected.iterations = 9;
+  CHECK(text_of(choice.memory(9)) == text_of(expected));
 }
