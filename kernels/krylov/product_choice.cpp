@@ -79,13 +79,19 @@ void ProductChoice::remember(const SolveMemory& memory) {
 }
 
 SolveMemory ProductChoice::memory(std::uint32_t iterations) const {
-  SolveMemory memory;
+  SolveMemory memory = remembered_;
   memory.iterations = iterations;
+  // What an earlier process has found out of another format holds until one is tried.
+  if (conversion_.verdict == Conversion::Verdict::keep && memory.format != SparseFormat::csr &&
+      memory.product_us > 0)
+    return memory;
   // Of a format that nothing was measured in yet nothing is known.
   memory.format = race().best_us() > 0 || !races_[0].begun() ? active_ : SparseFormat::csr;
   const KernelChoice& known = races_[static_cast<std::size_t>(memory.format)];
   memory.variant = known.best();
-  memory.reverted = conversion_.verdict == Conversion::Verdict::reverted ||
+  const bool compared =
+      wanted_ != SparseFormat::csr && races_[static_cast<std::size_t>(wanted_)].begun();
+  memory.reverted = (conversion_.verdict == Conversion::Verdict::reverted && compared) ||
                     (remembered_.reverted && active_ == SparseFormat::csr);
   memory.product_us = known.best_us();
   memory.csr_us = csr_us();
@@ -161,7 +167,7 @@ ProductChoice::Left ProductChoice::failed(bool tried) {
     conversion_.verdict = tried ? Conversion::Verdict::reverted : Conversion::Verdict::keep;
     conversion_.reason = tried ? "the product in the other format was wrong or did not run"
                                : "the other format's kernels could not be announced";
-    if (!race().begun()) return Left::rows;
+    if (!race().begun()) return race().begin({KernelVariant()}), Left::rows;
   }
   if (race().best_us() > 0) return ran(), Left::best;
   if (!race().begun()) race().begin({KernelVariant()});

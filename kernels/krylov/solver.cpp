@@ -127,6 +127,7 @@ class Solver::State {
     return options.method == Method::cg && steps(options).distrust();
   }
   void finish(HostSystem& system, const SolveOptions& options, SolveReport& report);
+  void note(std::uint32_t iterations);
   void account(double seconds);
   StepChoice& steps(const SolveOptions& options) {
     return steps_[static_cast<std::size_t>(options.preconditioner)];
@@ -331,8 +332,7 @@ void Solver::State::finish(HostSystem& system, const SolveOptions& options, Solv
   }
   usual_iterations_ = report.iterations;
   ++solves_;
-  if (report.iterations > 0 && memory_.keep(product_.choice().memory(report.iterations)))
-    product_.refresh_marks();
+  if (report.iterations > 0) note(report.iterations);
   product_.rest();
   report.memory = memory_.note();
   std::string refused;
@@ -341,6 +341,10 @@ void Solver::State::finish(HostSystem& system, const SolveOptions& options, Solv
     if (mark != KernelMark::running) append(refused, " %", name_of(kernel));
   }
   if (!refused.empty()) append(report.memory, "; not run again here:%", refused);
+}
+
+void Solver::State::note(std::uint32_t iterations) {
+  if (memory_.keep(product_.choice().memory(iterations))) product_.refresh_marks();
 }
 
 // What was saved pays for the solver's own trials, and for nobody else's.
@@ -371,9 +375,11 @@ Result<SolveReport> Solver::State::solve(Span<const double> b, Span<double> x,
     const double tuned_before = product_.tuning_seconds();
     const double compiled_before = kernels_.compile_seconds();
     steps(options).begin_solve();
+    if (options.method == Method::cg) product_.take(steps(options).converted());
     HostSystem system(matrix_, b, x);
     status = system.begin();
     if (status.ok()) status = iterate(system, options, report);
+    product_.take(true);  // whichever format's turn it was
     report.solve_seconds = watch.seconds();
     account(report.solve_seconds);
     if (!status.ok()) return product_.rest(), status;
@@ -417,6 +423,7 @@ Status Solver::State::multiply(Span<const double> x, Span<double> y, double prod
   if (status.ok())
     status = product_.look_ahead({products_to_come, products_to_come, products_to_come});
   account(watch.seconds());
+  if (status.ok() && products_to_come <= 0) note(memory_.memory().iterations);
   if (!status.ok() || products_to_come <= 0) product_.rest();
   if (!status.ok()) return status;
   vectors_.get(*to, y, PowerOfTwo(-exponent - product_.exponent()));
