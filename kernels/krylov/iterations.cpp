@@ -53,7 +53,10 @@ bool Iterations::done(double norm) {
     return end(Ended::limit_reached, "the limit of iterations was reached");
   }
   forecast_.add(norm);
-  vectors_.fail(product_.look_ahead(forecast_.outlook()));
+  const Outlook left = forecast_.outlook();  // iterations
+  const double products = options_.method == Method::bicgstab ? 2 : 1;
+  vectors_.fail(product_.look_ahead(
+      {products * left.low, products * left.expected, products * left.announced}));
   return !vectors_.status().ok();
 }
 

@@ -104,7 +104,7 @@ Table facts_table(const json& result) {
        time_of_us(chosen["predicted_us"]) + ", " + time_of_us(chosen["measured_us"]) +
            (chosen["times_measured"] == 1 ? " (once)" : "") + ", " + time_of_us(result["csr_us"])},
       {"conversion", text(conversion["verdict"]) + ": " + text(conversion["reason"])},
-      {"it pays from iterations", plain(conversion["break_even_iterations"])},
+      {"it pays from products", plain(conversion["break_even_iterations"])},
       {"seconds: solves, tuning, setup",
        plain(seconds["solve"]) + ", " + plain(seconds["tuning"]) + ", " + plain(seconds["setup"])}};
   return table;

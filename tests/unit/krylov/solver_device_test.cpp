@@ -77,6 +77,19 @@ void check_history(const Vector& got, const Vector& expected) {
   }
 }
 
+// DIA needs two thirds of the bytes.
+SparseMatrix seven_diagonals() {
+  SparseMatrix band;
+  band.pattern.columns = 400;
+  for (std::int32_t row = 0; row < 400; ++row) {
+    for (std::int32_t column = std::max(0, row - 3); column <= std::min(399, row + 3); ++column) {
+      add_entry(band, column, row == column ? 6.1 : -1);
+    }
+    end_row(band);
+  }
+  return band;
+}
+
 SolverOptions plain(Precision precision = Precision::f64) {
   SolverOptions options;
   options.precision = precision;
@@ -402,15 +415,7 @@ TEST_CASE("new values in the same structure are as good as a new solver") {
 
 TEST_CASE("a switch to another format between two iterations changes rounding only") {
   const Subject subject = open_subject();
-  // One long diagonal structure: DIA needs two thirds of the bytes.
-  SparseMatrix band;
-  band.pattern.columns = 400;
-  for (std::int32_t row = 0; row < 400; ++row) {
-    for (std::int32_t column = std::max(0, row - 3); column <= std::min(399, row + 3); ++column) {
-      add_entry(band, column, row == column ? 6.1 : -1);
-    }
-    end_row(band);
-  }
+  const SparseMatrix band = seven_diagonals();
   SolverOptions options;
   options.choosing = Choosing::always;
   SolveOptions exact;
@@ -431,6 +436,35 @@ TEST_CASE("a switch to another format between two iterations changes rounding on
   CHECK(conversion.at_iteration > 0);
   CHECK(conversion.cost_ms > 0);
   CHECK(!conversion.reason.empty());
+}
+
+TEST_CASE("whichever format's turn it was when CG ended, what it converted to is left") {
+  const Subject subject = open_subject();
+  SolverOptions options;
+  options.choosing = Choosing::always;
+  Solver solver = make_solver(subject, seven_diagonals(), options);
+  SolveOptions few;
+  few.max_iterations = 5;
+  for (int i = 0; i < 100; ++i) {
+    (void)solve(solver, right_hand_side(400), few);
+    if (solver.conversion().verdict == Conversion::Verdict::converted)
+      CHECK(solver.chosen().format != SparseFormat::csr);
+  }
+  CHECK(solver.conversion().verdict != Conversion::Verdict::keep);
+}
+
+TEST_CASE("an iteration of BiCGStab counts as the two products that it has") {
+  const Subject subject = open_subject();
+  SolverOptions options;
+  options.choosing = Choosing::always;
+  Solver solver = make_solver(subject, seven_diagonals(), options);
+  SolveOptions few;
+  few.method = Method::bicgstab;
+  few.max_iterations = 5;
+  few.solves_to_come = 1000;
+  for (int i = 0; i < 50 && solver.conversion().left_low == 0; ++i)
+    (void)solve(solver, right_hand_side(400), few);
+  CHECK(solver.conversion().left_low >= 1000 * 5);  // half of which are reckoned with
 }
 
 TEST_CASE("a format without room leaves the matrix in its rows") {

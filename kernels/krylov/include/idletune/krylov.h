@@ -82,7 +82,7 @@ typedef struct idletune_krylov_report {
 } idletune_krylov_report;
 
 /* A matrix of `rows` by `columns` in compressed rows, copied: row_start[rows + 1], by ascending
- * column within a row. The device must outlive the handle; no agent may tune on it meanwhile. */
+ * column within a row. Device and agent must outlive the handle; none may tune on it meanwhile. */
 idletune_status idletune_krylov_open(idletune_device* device, idletune_krylov_precision precision,
                                      int32_t rows, int32_t columns, const int32_t* row_start,
                                      const int32_t* column, const double* values,
@@ -116,7 +116,7 @@ typedef struct idletune_krylov_choice {
   const char* verdict; /* about a conversion: "keep", "converted", "reverted" or "fixed" */
   double cost_ms;
   double break_even_iterations; /* 0: never */
-  double iterations_left_low;   /* when it was thought of */
+  double iterations_left_low;   /* products, when it was thought of */
   double iterations_left_expected;
   const char* reason; /* valid until the next call with this handle */
 } idletune_krylov_choice;

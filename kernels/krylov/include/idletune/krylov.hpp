@@ -134,10 +134,10 @@ struct Conversion {
   enum class Verdict : std::uint8_t { keep, converted, reverted, fixed };
   Verdict verdict = Verdict::keep;
   double cost_ms = 0;                // measured where it was done, else predicted
-  double left_low = 0;               // iterations still to come when it was thought of: at the
+  double left_low = 0;               // products still to come when it was thought of: at the
   double left_expected = 0;          // pessimistic end, and as expected
-  double break_even_iterations = 0;  // from which it pays; 0: never
-  std::uint32_t at_iteration = 0;    // where it was done, counted over all solves
+  double break_even_iterations = 0;  // products from which on it pays; 0: never
+  std::uint32_t at_iteration = 0;    // products before it, in all solves; BiCGStab has two a step
   std::string reason;                // one sentence
 };
 const char* verdict_name(Conversion::Verdict verdict);  // "keep", ...
