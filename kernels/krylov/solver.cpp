@@ -163,6 +163,7 @@ Status Solver::State::start() {
     product_.remember(memory_.memory());
   }
   status = product_.start();
+  product_.rest();  // the first product may be long in coming
   setup_seconds_ = watch.seconds();
   return status;
 }
@@ -315,7 +316,7 @@ Status Solver::State::iterate(HostSystem& system, const SolveOptions& options,
     report.reason = "the x that was found is beyond the range of double precision";
   }
   if (!report.reason.empty()) report.reason += "; ";
-  report.reason += "x stays as it was given, which is nearer";
+  report.reason += "nothing nearer was found";
   return {};
 }
 
@@ -404,6 +405,7 @@ Status Solver::State::multiply(Span<const double> x, Span<double> y, double prod
             columns,
             rows};
   }
+  if (std::isnan(products_to_come)) return refused("products_to_come: expected a number");
   if (rows == 0) return {};
   if (columns == 0) return std::fill(y.begin(), y.end(), 0.0), Status();
   Status status = check_numbers(x, options_.precision, "x");

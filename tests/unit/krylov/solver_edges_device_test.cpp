@@ -10,10 +10,12 @@
 
 #include <idletune/krylov.hpp>
 
+#include "kernels/krylov/solve_memory.hpp"
 #include "platform/opencl/loader.hpp"
 #include "tests/unit/forwarding_devices.hpp"
 #include "tests/unit/krylov/built_matrices.hpp"
 #include "tests/unit/krylov/late_queue.hpp"
+#include "tests/unit/krylov/made_up_notes.hpp"
 #include "tests/unit/krylov/proven_residual.hpp"
 #include "tests/unit/krylov/solver_subject.hpp"
 #include "tests/unit/skip.hpp"
@@ -331,7 +333,82 @@ TEST_CASE("what is no solver's option, size or array is refused, and nothing end
   SolveOptions jacobi;
   jacobi.preconditioner = static_cast<Preconditioner>(9);
   CHECK(code(jacobi) == StatusCode::invalid_argument);
+  CHECK(solver.multiply(Vector(3, 1.0), x, std::nan("")).code() == StatusCode::invalid_argument);
   CHECK(x == Vector(3, 1.0));
   const Solver other = std::move(solver);
   CHECK(solver.solve(Vector(3, 1.0), x, {}).code() == StatusCode::invalid_argument);  // NOLINT
+}
+
+TEST_CASE("while a solver waits for its first product no kernel is announced") {
+  const Subject subject = open_subject();
+  test::MadeUpNotes notes;
+  SolverOptions options = quiet(Precision::f64);
+  options.notes = &notes;
+  options.fixed_format = true;
+  options.format = SparseFormat::ell;
+  const Solver solver = make_solver(subject, band(70), options);
+  CHECK(notes.written == 2);
+  for (const auto& [digest, text] : notes.texts) CHECK(text == "products");
+}
+
+TEST_CASE("products alone leave what they found out, too") {
+  const Subject subject = open_subject();
+  test::MadeUpNotes notes;
+  SolverOptions options;
+  options.notes = &notes;
+  options.fixed_format = true;  // CSR
+  Solver first = make_solver(subject, band(80), options);
+  Vector y(80);
+  for (int i = 99; i >= 0; --i) REQUIRE(first.multiply(Vector(80, 1.0), y, i).ok());
+  int left = 0;
+  for (const auto& [digest, text] : notes.texts) left += memory_in(text).has_value();
+  CHECK(left == 1);
+  const Chosen best = first.chosen(), next = make_solver(subject, band(80), options).chosen();
+  CHECK(next.work_group == best.work_group);
+  CHECK(next.lanes == best.lanes);
+}
+
+TEST_CASE("squares below the range of single precision are no fault of fused steps") {
+  const Subject subject = open_subject();
+  SparseMatrix matrix = band(65);
+  matrix.values[0] = 1e21;
+  Vector b(65, 1.0);
+  b[0] = 0;
+  test::MadeUpNotes notes;
+  SolverOptions options = quiet(Precision::f32, Steps::fused);
+  options.notes = &notes;
+  Solver solver = make_solver(subject, matrix, options);
+  (void)test::solve(solver, b, how(Method::cg));
+  CHECK(!notes.texts.empty());
+  for (const auto& [digest, text] : notes.texts) CHECK(text.find("wrong") == std::string::npos);
+}
+
+TEST_CASE("where a given format fails and CSR has no room, later solves say so until it has") {
+  const Subject subject = open_subject();
+  test::MisreadingDevice device(*subject.device, "sum += values[slot]", "sum += 2 * values[slot]");
+  test::LateQueue queue(*subject.queue);
+  SolverOptions options = quiet(Precision::f64);
+  options.fixed_format = true;
+  options.format = SparseFormat::ell;
+  auto solver = Solver::make(device, queue, band(50), options);
+  REQUIRE(solver.ok());
+  Vector y(50);
+  queue.allocations_left = 2;  // the vectors
+  for (int i = 0; i < 2; ++i) {
+    CHECK(solver->multiply(Vector(50, 1.0), y).code() == StatusCode::out_of_memory);
+    CHECK(solver->chosen().format == SparseFormat::csr);
+    queue.allocations_left = 2;
+  }
+  queue.allocations_left = SIZE_MAX;
+  CHECK(solver->multiply(Vector(50, 1.0), y).ok());
+}
+
+TEST_CASE("where x becomes zeros the reason does not say that it stays") {
+  const Subject subject = open_subject();
+  Solver solver = make_solver(subject, diagonal_of({100, -100, 1}), quiet(Precision::f64));
+  Vector x(3, 1e308);
+  const auto report = solver.solve(Vector{1, 2, 1}, x, how(Method::cg));
+  REQUIRE(report.ok());
+  CHECK(x == Vector(3, 0.0));
+  CHECK(report->reason.find("; nothing nearer was found") != std::string::npos);
 }
