@@ -378,9 +378,12 @@ TEST_CASE("squares below the range of single precision are no fault of fused ste
   SolverOptions options = quiet(Precision::f32, Steps::fused);
   options.notes = &notes;
   Solver solver = make_solver(subject, matrix, options);
-  (void)test::solve(solver, b, how(Method::cg));
-  CHECK(!notes.texts.empty());
-  for (const auto& [digest, text] : notes.texts) CHECK(text.find("wrong") == std::string::npos);
+  Vector y(65);
+  for (int i = 0; i < 4; ++i) REQUIRE(solver.multiply(b, y).ok());  // else CG's first step is apart
+  SolveOptions few = how(Method::cg);
+  few.max_iterations = 5;
+  (void)test::solve(solver, b, few);
+  CHECK(notes.noted(device_digest(subject.device->info(), 4)) == "products");
 }
 
 TEST_CASE("where a given format fails and CSR has no room, later solves say so until it has") {
