@@ -116,7 +116,7 @@ void read_machine(Reader& reader) {
   machine.coefficients = reader.take_many<double>(1000);
   machine.vectors = reader.take_rest<float>();
   if (!verify(machine.view()).ok()) return;
-  const std::vector<float> rows = some_rows(machine.columns.size(), false);
+  const std::vector<float> rows = some_rows(machine.columns.size());
   for (std::size_t r = 0; r < 4; ++r) {
     machine.view().predict({rows.data() + r * machine.columns.size(), machine.columns.size()});
   }
@@ -129,7 +129,7 @@ void read_perceptron(Reader& reader) {
   perceptron.layers = reader.take_many<std::uint32_t>(10);
   perceptron.weights = reader.take_rest<float>();
   if (!verify(perceptron.view()).ok()) return;
-  const std::vector<float> rows = some_rows(perceptron.columns.size(), false);
+  const std::vector<float> rows = some_rows(perceptron.columns.size());
   for (std::size_t r = 0; r < 4; ++r) {
     perceptron.view().predict(
         {rows.data() + r * perceptron.columns.size(), perceptron.columns.size()});
