@@ -196,7 +196,7 @@ std::optional<Proposal> ProductSearcher::next_learned() {
 std::optional<Proposal> ProductSearcher::ask() {
   count_ask();
   std::optional<Proposal> proposal;
-  if (is_random_turn()) {
+  if (is_random_turn() && !(first_pick_ && !taken_.has(first_pick_->configuration))) {
     proposal = next_random();
   } else {
     if (is_entry_turn()) proposal = next_entry();

@@ -146,6 +146,16 @@ TEST_CASE("only the first pick is given where nothing else is asked for") {
   CHECK(with.search.next(all)->configuration == Configuration{90});
 }
 
+TEST_CASE("the first pick comes first where the turn is a draw's, too") {
+  Case with(model_with_first_pick());
+  std::vector<KnownMeasurement> measured;
+  for (std::int64_t x = 60; x < 65; ++x) measured.push_back(known(x, 100 + x));
+  for (const KnownMeasurement& each : measured) with.search.recall(each);
+  CHECK(with.search.next_first_pick(all)->configuration == Configuration{kFirstPick});
+  with.search.renew(model_with_first_pick(70), {measured.data(), measured.size()});
+  CHECK(with.search.next(all)->configuration == Configuration{70});
+}
+
 TEST_CASE("a first pick that is refused counts as tried, and nothing comes in its place") {
   Case with(model_with_first_pick());
   const auto none = [](const Configuration&) { return Admission::refused; };
