@@ -31,8 +31,11 @@ std::optional<Proposal> LearningSearcher::ask() {
 
 void LearningSearcher::tell(const Configuration& configuration, const Observation& observation) {
   taken_.add(configuration);
-  if (observation.impossible() && is_random_turn()) --asks_;
-  ++measured_;
+  if (observation.impossible() && is_random_turn()) {
+    --asks_;
+  } else {
+    ++measured_;
+  }
   proposals_->tell(configuration, observation);
 }
 

@@ -23,7 +23,7 @@ constexpr double kLeastPromise = 0.002;
 constexpr std::uint64_t kUnpromisingEvery = 3;
 // Measurements before the learner is asked, those that it begins with at the latest, and attempts
 // to have something proposed that was not excluded.
-constexpr std::size_t kBeforeLearning = 6;
+constexpr std::ptrdiff_t kBeforeLearning = 6;
 constexpr std::size_t kLearningAtLatest = 64;
 constexpr int kAttempts = 4;
 // Entries are favourites by their expected q to this power.
@@ -182,7 +182,10 @@ void ProductSearcher::begin_learning() {
 
 std::optional<Proposal> ProductSearcher::next_learned() {
   if (learner_ == nullptr) return std::nullopt;
-  if (!learned_ && measured_.size() < kBeforeLearning) return std::nullopt;
+  const auto launched = [](const Measured& each) { return !each.observation.impossible(); };
+  if (!learned_ && std::count_if(measured_.begin(), measured_.end(), launched) < kBeforeLearning) {
+    return std::nullopt;
+  }
   if (!learned_) begin_learning();
   if (!std::exchange(distrusted_, !trusts_portfolio()) && distrusted_) learned_->forget_history();
   for (int i = 0; i < kAttempts; ++i) {

@@ -225,6 +225,19 @@ TEST_CASE("a forest search draws first, and every sixth proposal") {
   }
 }
 
+TEST_CASE("draws that could not be launched are none of a forest search's first ones") {
+  const Space space = cube(10, 3);
+  LearningSearcher searcher(space, searching(3));
+  Observation impossible;
+  impossible.status = TrialStatus::constraints;
+  for (int i = 0; i < 12; ++i) {
+    const auto proposal = required(searcher.ask());
+    CHECK(proposal.origin == ProposalOrigin::random);
+    searcher.tell(proposal.configuration, i < 6 ? impossible : bowl(proposal.configuration));
+  }
+  CHECK(required(searcher.ask()).origin == ProposalOrigin::learned);
+}
+
 TEST_CASE("a forest search proposes all of a space once, also when results come late") {
   const Space space = cube(6, 3);
   LearningSearcher searcher(space, searching(7));
