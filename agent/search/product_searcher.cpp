@@ -258,15 +258,15 @@ void ProductSearcher::tell(const Configuration& configuration, const Observation
   const std::size_t entry = entry_of(configuration);
   const auto key = std::find(random_keys_.begin(), random_keys_.end(), digest_of(configuration));
   const bool drawn = key != random_keys_.end();
-  if (drawn) {
-    random_keys_.erase(key);
-    if (random_times_.size() < kTrustSamples) push(random_times_, time);
-  }
+  if (drawn) random_keys_.erase(key);
+  // What cannot be launched here was not measured: it neither wins nor loses.
+  std::vector<double>& times = drawn ? random_times_ : guided_times_;
+  const bool compared = (drawn || entry != kNoEntry) && !observation.impossible();
+  if (compared && times.size() < kTrustSamples) push(times, time);
   if (entry == kNoEntry) {
     if (drawn && !failed) beliefs_.tell_draw(time);
     return;
   }
-  if (!drawn && guided_times_.size() < kTrustSamples) push(guided_times_, time);
   upcoming_current_ = false;
   if (failed) {
     beliefs_.tell_entry_failed(entry);

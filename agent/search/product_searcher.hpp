@@ -69,8 +69,8 @@ class ProductSearcher final : public Searcher {
   mutable std::size_t upcoming_count_ = 0;
   mutable bool upcoming_current_ = false;
   std::vector<std::uint64_t> entry_keys_;   // digest of each portfolio entry's configuration here
-  std::vector<double> random_times_;        // of correct uniform draws, ns; the first few
-  std::vector<double> guided_times_;        // of correct portfolio entries, ns; the first few
+  std::vector<double> random_times_;        // of uniform draws, ns; the first few
+  std::vector<double> guided_times_;        // of portfolio entries, ns; the first few
   std::vector<std::uint64_t> random_keys_;  // proposals of uniform draws that await their result
   std::uint64_t asks_ = 0;
   std::uint64_t guided_ = 0;        // of them, those that were no random turn

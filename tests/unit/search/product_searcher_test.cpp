@@ -164,6 +164,24 @@ TEST_CASE("a portfolio no better than random draws loses its preference") {
   CHECK(searcher.outlook().random_share == doctest::Approx(1 - 5.0 / 6 / 6));
 }
 
+TEST_CASE("draws that cannot be launched do not speak for the portfolio") {
+  const auto model = two_devices();
+  const Space space = line();
+  ProductSearcher searcher(space, model->kernels()[0], with_forest());
+  Random random(1);
+  for (int i = 0; i < 60; ++i) {
+    const auto proposal = required(searcher.ask());
+    Observation seen;
+    if (proposal.origin == ProposalOrigin::random && proposal.configuration[0] % 2 == 1) {
+      seen.status = TrialStatus::constraints;
+    } else {
+      seen.run_time = Nanoseconds(1000 + random.below(1000));
+    }
+    searcher.tell(proposal.configuration, seen);
+  }
+  CHECK_FALSE(searcher.trusts_portfolio());
+}
+
 TEST_CASE("failures are told like measurements") {
   const auto model = two_devices();
   const Space space = line();
