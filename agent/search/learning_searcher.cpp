@@ -44,11 +44,12 @@ void LearningSearcher::exclude(const Configuration& configuration) {
   proposals_->exclude(configuration);
 }
 
-ProposalOrigin LearningSearcher::recall(const Configuration& configuration, bool drawn) {
+ProposalOrigin LearningSearcher::recall(const Configuration& configuration,
+                                        std::optional<bool> drawn) {
   ++asks_;
   const bool next = numbered_ ? draws_.recall(configuration) : measured_ < kInitial;
   exclude(configuration);
-  return drawn || next ? ProposalOrigin::random : ProposalOrigin::learned;
+  return drawn.value_or(next) ? ProposalOrigin::random : ProposalOrigin::learned;
 }
 
 }  // namespace idletune

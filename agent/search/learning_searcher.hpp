@@ -26,7 +26,7 @@ class LearningSearcher final : public Searcher {
   void exclude(const Configuration& configuration) override;
   // Uniform draws are told from the learner's proposals as long as measurements are recalled in
   // order; in a space without numbers all but the first count as the learner's.
-  ProposalOrigin recall(const Configuration& configuration, bool drawn) override;
+  ProposalOrigin recall(const Configuration& configuration, std::optional<bool> drawn) override;
 
  private:
   std::optional<Proposal> draw();

@@ -225,13 +225,16 @@ void ProductSearcher::exclude(const Configuration& configuration) {
   if (const std::size_t entry = entry_of(configuration); entry != kNoEntry) take(entry);
 }
 
-ProposalOrigin ProductSearcher::recall(const Configuration& configuration, bool drawn) {
+ProposalOrigin ProductSearcher::recall(const Configuration& configuration,
+                                       std::optional<bool> drawn) {
   count_ask();
-  const bool next = space_.indexed() && draws_.recall(configuration);
+  const bool was_drawn = drawn.value_or(space_.indexed() && draws_.recall(configuration));
   exclude(configuration);
   if (first_pick_ && configuration == first_pick_->configuration) return ProposalOrigin::first_pick;
-  if (!drawn && entry_of(configuration) != kNoEntry) return ProposalOrigin::portfolio;
-  if (!drawn && !next) return ProposalOrigin::learned;
+  if (!drawn.value_or(false) && entry_of(configuration) != kNoEntry) {
+    return ProposalOrigin::portfolio;
+  }
+  if (!was_drawn) return ProposalOrigin::learned;
   if (random_times_.size() + random_keys_.size() < kTrustSamples) {
     random_keys_.push_back(digest_of(configuration));
   }

@@ -24,7 +24,7 @@ class ProductSearcher final : public Searcher {
   std::optional<Proposal> ask() override;
   void tell(const Configuration& configuration, const Observation& observation) override;
   void exclude(const Configuration& configuration) override;
-  ProposalOrigin recall(const Configuration& configuration, bool drawn) override;
+  ProposalOrigin recall(const Configuration& configuration, std::optional<bool> drawn) override;
 
   // Which source this device resembles, by what was told: the decision's view too.
   const DevicePosterior& beliefs() const { return beliefs_; }

@@ -47,9 +47,9 @@ class Searcher {
   virtual void exclude(const Configuration& configuration) = 0;
   // A configuration that an earlier session of this searcher proposed and measured; it will not be
   // proposed again. Call it in the order of the proposals, and `tell` after each. Returns what it
-  // was proposed as. `drawn`: it is known to have been a uniform draw; else an entry of the
-  // portfolio counts as that, and others as learned unless this searcher would draw them.
-  virtual ProposalOrigin recall(const Configuration& configuration, bool /*drawn*/) {
+  // was proposed as. `drawn`: whether it was a uniform draw. Nothing: nobody knows; then what this
+  // searcher would draw was one, unless it is an entry of the portfolio.
+  virtual ProposalOrigin recall(const Configuration& configuration, std::optional<bool> /*drawn*/) {
     exclude(configuration);
     return ProposalOrigin::random;
   }

@@ -51,7 +51,8 @@ void StructuredStart::exclude(const Configuration& configuration) {
   next_->exclude(configuration);
 }
 
-ProposalOrigin StructuredStart::recall(const Configuration& configuration, bool drawn) {
+ProposalOrigin StructuredStart::recall(const Configuration& configuration,
+                                       std::optional<bool> drawn) {
   taken_.add(configuration);
   if (left_ > 0) --left_;
   return next_->recall(configuration, drawn);

@@ -26,7 +26,7 @@ class StructuredStart final : public Searcher {
   std::optional<Proposal> ask() override;
   void tell(const Configuration& configuration, const Observation& observation) override;
   void exclude(const Configuration& configuration) override;
-  ProposalOrigin recall(const Configuration& configuration, bool drawn) override;
+  ProposalOrigin recall(const Configuration& configuration, std::optional<bool> drawn) override;
   // As of draws, while it begins.
   SearchOutlook outlook() const override;
 

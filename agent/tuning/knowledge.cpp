@@ -149,7 +149,10 @@ std::vector<KnownMeasurement> Knowledge::measurements_of(const ShapeTask& task) 
       continue;
     known.push_back({all[i].trial.configuration,
                      {all[i].status, time_beside(all[i], untuned), all[i].compile},
-                     all[i].origin == journal::Origin::random});
+                     {}});
+    if (all[i].origin != journal::Origin::unknown) {
+      known.back().drawn = all[i].origin == journal::Origin::random;
+    }
   }
   return known;
 }

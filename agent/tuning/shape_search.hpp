@@ -79,7 +79,7 @@ DecisionInput decision_input(const ShapeEvidence& evidence, const SearchSubject&
 struct KnownMeasurement {
   Configuration configuration;
   Observation observation;
-  bool drawn = false;  // uniformly; false: or nobody knows
+  std::optional<bool> drawn;  // uniformly; nothing: nobody knows
 };
 
 // What the caller knows about a configuration that the search would try next.

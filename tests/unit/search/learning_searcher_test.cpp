@@ -317,7 +317,7 @@ TEST_CASE("a later forest searcher recalls what was drawn, and proposes nothing 
     const auto proposal = required(first.ask());
     seen.insert(space.key(proposal.configuration));
     first.tell(proposal.configuration, bowl(proposal.configuration));
-    const ProposalOrigin origin = second.recall(proposal.configuration, false);
+    const ProposalOrigin origin = second.recall(proposal.configuration, std::nullopt);
     if (proposal.origin == ProposalOrigin::random) CHECK(origin == ProposalOrigin::random);
     if (origin != proposal.origin) ++mistaken;
     second.tell(proposal.configuration, bowl(proposal.configuration));

@@ -127,7 +127,7 @@ TEST_CASE("what was measured or refused before is not proposed again") {
   const SearcherOptions options = on("Mali-G610", &groups);
   StructuredStart searcher(space, make_random_searcher(space, options), options);
   for (std::int64_t x = 32; x <= 250; ++x) searcher.exclude(Configuration{x});
-  (void)searcher.recall(Configuration{251}, false);
+  (void)searcher.recall(Configuration{251}, std::nullopt);
   searcher.tell(Configuration{251}, {TrialStatus::correct, Nanoseconds{1000}, {}});
   std::set<std::int64_t> seen;
   int structured = 0;

@@ -68,7 +68,7 @@ StepResult failed(const Proposal& proposal, TrialStatus status) {
 }
 
 KnownMeasurement known(std::int64_t x, std::int64_t microseconds) {
-  return {{x}, {TrialStatus::correct, std::chrono::microseconds(microseconds), {}}, false};
+  return {{x}, {TrialStatus::correct, std::chrono::microseconds(microseconds), {}}, {}};
 }
 
 SearchSituation situation_of(double launches) {
@@ -248,6 +248,22 @@ TEST_CASE("what is recalled counts as what it was proposed as and is not propose
     for (const KnownMeasurement& each : measured)
       CHECK(proposal->configuration != each.configuration);
   }
+}
+
+TEST_CASE("after a restart as many draws are known as were made") {
+  const Case whole;
+  SearchSubject subject = Case::subject(whole.space);
+  subject.learner = forest_learner();
+  ShapeSearch first(subject, nullptr);
+  ShapeSearch second(subject, nullptr);
+  for (int i = 0; i < 60; ++i) {
+    const Proposal proposal = *first.next(all);
+    first.step_ended(ran(proposal, 100 + proposal.configuration[0]));
+    KnownMeasurement each = known(proposal.configuration[0], 100 + proposal.configuration[0]);
+    each.drawn = proposal.origin == ProposalOrigin::random;
+    CHECK(second.recall(each) == proposal.origin);
+  }
+  CHECK(second.evidence().draws.count() == first.evidence().draws.count());
 }
 
 TEST_CASE("a recalled baseline is no step") {
