@@ -245,7 +245,7 @@ Admission Choice::admission(const ShapeTask& task, const Configuration& configur
     if (configuration == task.variants.racer(i).configuration) return Admission::refused;
   }
   // A board without a compiler runs what came prebuilt.
-  if (!kernel.state->can_be_built(configuration)) return Admission::impossible;
+  if (!kernel.state->can_be_built(configuration)) return Admission::refused;
   const bool launchable = kernel.state->package().plan(task.slot.shape, configuration).ok();
   return launchable ? Admission::admitted : Admission::impossible;
 }

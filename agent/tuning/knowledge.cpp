@@ -121,7 +121,8 @@ SearchSubject Knowledge::subject_of(const KernelState& kernel, const ShapeSlot& 
   // Boards that share a permutation and begin at different places draw different configurations.
   subject.seed = (options_.seed == 0 ? 1 : options_.seed) ^ digest_of(slot.shape);
   subject.random_start = options_.seed == 0 ? surroundings_.board : 0;
-  subject.learner = options_.learner;
+  // A learner would propose what nothing compiles.
+  if (kernel.device().info().has_compiler) subject.learner = options_.learner;
   subject.target_ratio = options_.well_performing_ratio;
   subject.wanted_probability = options_.wanted_probability;
   subject.adoption_margin = options_.adoption_margin;

@@ -85,7 +85,7 @@ struct KnownMeasurement {
 // What the caller knows about a configuration that the search would try next.
 enum class Admission : std::uint8_t {
   admitted = 0,
-  refused = 1,    // not to be tried: it was fatal once, or runs already
+  refused = 1,    // not to be tried: it was fatal once, runs already, or nothing compiles it
   impossible = 2  // cannot be launched at this shape: costs nothing, but a draw found nothing
 };
 
@@ -119,11 +119,14 @@ class ShapeSearch {
 
   // --- steps ---
   // The next configuration that `admission`, a callable from Configuration to Admission, admits:
-  // the model's first pick, hints, then the searcher's. Nothing: all have been proposed.
+  // the model's first pick, hints, then the searcher's. Nothing: all have been proposed, or of
+  // kMostInARow none was admitted.
+  static constexpr int kMostInARow = 4096;
   template <typename AdmissionOf>
   std::optional<Proposal> next(const AdmissionOf& admission) {
-    while (const std::optional<Proposal> proposal = propose()) {
-      if (admit(*proposal, admission(proposal->configuration))) return proposal;
+    for (int i = 0; i < kMostInARow; ++i) {
+      const std::optional<Proposal> proposal = propose();
+      if (!proposal || admit(*proposal, admission(proposal->configuration))) return proposal;
     }
     return std::nullopt;
   }

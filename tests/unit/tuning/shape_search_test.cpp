@@ -183,6 +183,18 @@ TEST_CASE("what is refused is skipped, and what cannot be launched is a draw tha
   CHECK(impossible.search.evidence().evaluated == 0);
 }
 
+TEST_CASE("where hardly anything is admitted one call does not walk the space") {
+  const Space space = test::cube(100, 3);
+  ShapeSearch search(Case::subject(space), make_random_searcher(space, {}));
+  int asked = 0;
+  const auto none = [&](const Configuration&) {
+    ++asked;
+    return Admission::impossible;
+  };
+  CHECK_FALSE(search.next(none));
+  CHECK(asked == ShapeSearch::kMostInARow);
+}
+
 TEST_CASE("the baseline is told to searcher and evidence and is no step") {
   Case with(model_with_first_pick());
   StepResult baseline = ran({{50}, ProposalOrigin::application}, 800);
@@ -254,8 +266,9 @@ TEST_CASE("after a restart as many draws are known as were made") {
   const Case whole;
   SearchSubject subject = Case::subject(whole.space);
   subject.learner = forest_learner();
-  ShapeSearch first(subject, nullptr);
-  ShapeSearch second(subject, nullptr);
+  const std::shared_ptr<const KernelModel> none;
+  ShapeSearch first(subject, none);
+  ShapeSearch second(subject, none);
   for (int i = 0; i < 60; ++i) {
     const Proposal proposal = *first.next(all);
     first.step_ended(ran(proposal, 100 + proposal.configuration[0]));

@@ -63,6 +63,16 @@ TEST_CASE("the shape with the most kernel time is searched first") {
   CHECK(steps_by_shape(*board).front() == kEngineShape);
 }
 
+TEST_CASE("without a compiler what is not prebuilt is not tried, and no evidence") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  board->device.device_info.has_compiler = false;
+  REQUIRE(engine.launch(kEngineShape, 1000).ok());
+  for (int i = 0; i < 20; ++i) engine.tune(100ms);
+  CHECK(steps_by_shape(*board).empty());
+  CHECK(engine.task().search.evidence().draws.count() == 0);
+}
+
 TEST_CASE("no shape starves while another is searched") {
   const auto board = board_that();
   PlayedEngine engine(*board);
