@@ -37,6 +37,7 @@ constexpr std::uint32_t kPatience = 10;  // gaps
 constexpr std::uint32_t kMaxRounds = 40;
 constexpr double kLeastShare = 1.0 / 8;
 constexpr double kLeastShareOfFew = 1.0 / 64;
+constexpr std::size_t kNotFew = 19;  // from here on the largest one is above the percentile
 
 // As CandidateTrial makes it.
 TrialRequest screening(const StageContext& context) {
@@ -106,6 +107,7 @@ void StageEstimates::observe(const TrialRequest& request, const TrialOutcome& ou
   } else {
     step_.host_ns += real_ns(outcome.wall);
   }
+  if (is_death(outcome.status)) return;
   switch (request.stage) {
     case TrialStage::compile: compile_.observe(real_ns(compile_work(outcome))); return;
     case TrialStage::prepare:
@@ -199,7 +201,7 @@ std::size_t StageEstimates::observations(TrialStage stage) const {
 Nanoseconds StageEstimates::relaxed(TrialStage stage, Nanoseconds estimate,
                                     std::uint32_t missed_gaps) const {
   const std::size_t count = observations(stage);
-  const bool few = count < HighPercentile::kEnough;
+  const bool few = count < kNotFew;
   const double factor = count == 0 ? 0.5 : few ? 0.8 : 0.9;
   const double least = few ? kLeastShareOfFew : kLeastShare;
   const std::uint32_t rounds = std::min(missed_gaps / kPatience, kMaxRounds);

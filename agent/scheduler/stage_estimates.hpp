@@ -19,7 +19,7 @@ namespace idletune {
 class HighPercentile {
  public:
   static constexpr std::size_t kCapacity = 24;
-  static constexpr std::size_t kEnough = 9;  // for a percentile that one outlier does not rule
+  static constexpr std::size_t kEnough = 9;  // for an order statistic
 
   explicit HighPercentile(double prior = 0) : prior_(prior) {}
   void observe(double value);  // negative or NaN: ignored
@@ -66,7 +66,8 @@ class StageEstimates {
  public:
   explicit StageEstimates(const StagePriors& priors = {});
 
-  // A stage of `request` has ended as `outcome`; `context` as given to predict.
+  // A stage of `request` has ended as `outcome`; `context` as given to predict. Deaths cost, but
+  // do not say how long others take.
   // How slow candidates are is learned from first checks: contexts without an own run.
   void observe(const TrialRequest& request, const TrialOutcome& outcome,
                const StageContext& context);
@@ -79,11 +80,8 @@ class StageEstimates {
   // An estimate that keeps a stage from running would never be corrected by an observation, so it
   // relaxes with the gaps in a row that were too short: with every ten of them a prior by half, an
   // observation by a tenth, down to an eighth. One disturbed stage must not rule out all that
-  // follow: fewer than HighPercentile::kEnough observations relax by a fifth, down to a sixty-fourth.
+  // follow: while one may be the percentile, it relaxes by a fifth, down to a sixty-fourth.
   Nanoseconds relaxed(TrialStage stage, Nanoseconds estimate, std::uint32_t missed_gaps) const;
-  bool fits(const TrialRequest& request, const StageContext& context, Nanoseconds remaining) const {
-    return predict(request, context) <= remaining;
-  }
   // The stages observed since the last call were a step; or no step (a baseline, say).
   void step_ended();
   void no_step() { step_ = {}; }
