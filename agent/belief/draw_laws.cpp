@@ -8,6 +8,7 @@ namespace {
 
 constexpr double kSpreadFloor = 0.02;
 constexpr double kDistanceFloor = 0.004;
+constexpr double kLeastDistance = 1e-6;  // chances of distances are shares of it
 
 // exp(log_scale) * draws^by_draws * spread^by_spread.
 struct Law {
@@ -45,7 +46,7 @@ DrawLaws::DrawLaws(const UniformDraws& seen) {
 
 Tenths DrawLaws::distance() const {
   Tenths result = log_of(kDistance, draws, spread);
-  for (double& each : result) each = std::max(0.0, std::exp(each) - kDistanceFloor);
+  for (double& each : result) each = std::max(kLeastDistance, std::exp(each) - kDistanceFloor);
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "models/core/lists.hpp"
 #include "models/core/order.hpp"
@@ -103,20 +104,25 @@ void BackgroundLoop::learn_gaps() {
     Nanoseconds run;
   };
   std::vector<Launch> launches;
-  bool lost = false;
+  // Until where a log has lost launches no pause is known, whatever the others have.
+  Nanoseconds lost_until{0};
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     LaunchLog::Entry entry;
+    bool lost = false;
     while (kernels[i]->state->launch_log().read(log_positions_[i], entry, lost)) {
       Nanoseconds run{0};
       for (const std::unique_ptr<ShapeTask>& task : kernels[i]->shapes) {
         if (&task->slot == entry.slot) run = task->launch_time();
       }
       launches.push_back({entry.at, run});
+      if (std::exchange(lost, false)) lost_until = std::max(lost_until, entry.at);
     }
   }
   sort_stably(launches, [](const Launch& a, const Launch& b) { return a.at < b.at; });
-  if (lost) gaps_.on_lost_launches();
-  for (const Launch& launch : launches) gaps_.on_launch(launch.at, launch.run);
+  for (const Launch& launch : launches) {
+    if (launch.at <= lost_until) gaps_.on_lost_launches();
+    gaps_.on_launch(launch.at, launch.run);
+  }
 }
 
 bool BackgroundLoop::board_allows(Nanoseconds time) {

@@ -75,6 +75,34 @@ TEST_CASE("a first launch that took long does not hide the gaps after it") {
   CHECK(application.engine.explain().evaluated > 5);
 }
 
+TEST_CASE("a pause in which another kernel's lost launches ran is no gap") {
+  Application application;
+  PlayedEngine& engine = application.engine;
+  PlayedBoard& board = *application.board;
+  board.device.launch_script = [](const std::string&) { return Result<Nanoseconds>(10us); };
+  auto state = required(detail::KernelState::create(
+      board.device, required(KernelPackage::open(test::played_package(), "sparse")), 8));
+  const detail::KernelTask& sparse = engine.engine->add_kernel(std::move(state), nullptr);
+  sparse.state->log_launches(&board.clock);
+  const auto buffer = required(board.device.allocate(4096 * sizeof(float)));
+  const Argument arguments[] = {buffer->argument()};
+  for (int i = 0; i < 12; ++i) {
+    for (int k = 0; k < 2000; ++k) {
+      REQUIRE(engine.launch().ok());
+      board.clock.advance(30us);
+    }
+    REQUIRE(sparse.state->launch(LaunchOptions{}, {64}, arguments).ok());
+  }
+  // Compiling, which needs no gap, and what comes next.
+  for (int rounds = 0; rounds < 2; ++rounds) {
+    REQUIRE(engine.launch().ok());
+    board.clock.advance(20us);
+    (void)application.loop.round();
+    board.clock.advance(20ms);
+  }
+  for (const TrialRequest& request : board.requested) CHECK(request.stage == TrialStage::compile);
+}
+
 TEST_CASE("where launches may be timed, gaps that no longer come are not waited for") {
   Application application;
   application.engine.kernel->in_place.allowed = true;
