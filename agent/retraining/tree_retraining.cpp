@@ -32,14 +32,14 @@ bool TreeRetraining::step(Nanoseconds left, std::shared_ptr<const KernelModel>& 
     if (judged_against_ != kernel_.model) measurements_ = 0;
     if (!is_due()) return false;
   }
-  const Nanoseconds expected = stage_.count() > 0 ? stage_ + stage_ / 2 : kFirstGuess;
+  Nanoseconds& stage = stages_[static_cast<std::size_t>(phase_)];
+  const Nanoseconds expected = stage.count() > 0 ? stage + stage / 2 : kFirstGuess;
   if (expected > left) {
-    if (++misses_ % kMissesRelaxing == 0) stage_ = expected / 2;
+    if (++misses_ % kMissesRelaxing == 0) stage = expected / 2;
     return false;
   }
   misses_ = 0;
   const Nanoseconds start = clock_.now();
-  const Phase before = phase_;
   switch (phase_) {
     case Phase::rests: begin(); break;
     case Phase::reads: read_next(); break;
@@ -49,7 +49,9 @@ bool TreeRetraining::step(Nanoseconds left, std::shared_ptr<const KernelModel>& 
   }
   const Nanoseconds took = clock_.now() - start;
   longest_ = std::max(longest_, took);
-  stage_ = phase_ == before ? std::max(stage_, took) : Nanoseconds{0};
+  stage = std::max(stage, took);
+  // The tree that is grown is one more of those judged, of all rows.
+  if (phase_ == Phase::grows) stages_.back() = std::max(stages_.back(), stage);
   if (took > kStageLimit) most_rows_ = std::max(most_rows_ / 2, 2 * kLeastRows);
   return true;
 }

@@ -1,6 +1,7 @@
 // A tree from problems to configurations, grown anew of what this board measured, stage by stage.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -51,7 +52,7 @@ class TreeRetraining final : public Retrainer {
   std::uint64_t trainings_ = 0;
   std::uint64_t replaced_ = 0;
   std::size_t most_rows_ = kMaxRows;
-  Nanoseconds stage_{0};  // the longest of this phase, 0: none yet
+  std::array<Nanoseconds, 5> stages_{};  // the longest of each phase; 0: none yet
   Nanoseconds longest_{0};
   unsigned misses_ = 0;  // in a row: gaps that were too short
 };

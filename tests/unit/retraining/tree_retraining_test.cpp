@@ -192,6 +192,26 @@ TEST_CASE("a gap that is too short for a stage is left alone") {
   CHECK(retraining_of(engine).step(10ms, engine.kernel->model));
 }
 
+TEST_CASE("a stage waits for a gap as long as those of its kind were, also in later trainings") {
+  struct SlowClock final : MonotonicClock {
+    Nanoseconds now() const override { return time += 30ms; }
+    mutable Nanoseconds time{0};
+  } clock;
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), with_retraining());
+  engine.use_model(model_saying(16, 3));
+  refine(engine, 60, {16, 3});
+  TreeRetraining retraining(engine.journal->state(), *engine.kernel, clock);
+  // It begins, reads 60 rows, prepares, judges 15 trees; then a tree is grown of all rows.
+  for (int stages = 0; stages < 77; ++stages) REQUIRE(retraining.step(1s, engine.kernel->model));
+  CHECK_FALSE(retraining.step(3ms, engine.kernel->model));
+  REQUIRE(retraining.step(1s, engine.kernel->model));
+  REQUIRE(retraining.trainings() == 1);
+  refine(engine, 60, {16, 3});
+  CHECK_FALSE(retraining.step(3ms, engine.kernel->model));
+  CHECK(retraining.step(1s, engine.kernel->model));
+}
+
 TEST_CASE("without a model, or with few problems, no tree is grown") {
   const auto board = board_that();
   PlayedEngine engine(*board, std::make_shared<Disk>(), with_retraining());
