@@ -105,6 +105,7 @@ bool State::apply_to_adoption(RecordType type, std::uint8_t version, Bytes paylo
 
 // Older versions tell by measurements alone what is wrong.
 void State::apply_measurement(const Measurement& measurement, std::uint8_t version, Bytes payload) {
+  ++applied_;
   const TrialKey key = measurement.trial.key();
   if (measurement.status == TrialStatus::correctness) {
     const Wrong wrong{measurement.trial, 0};

@@ -64,6 +64,8 @@ class State {
   void for_each_shape_of(const TrialKey& key, const MeasurementVisitor& visit) const;
   std::size_t measurement_count(const ShapeKey& key) const;
   std::size_t measurement_count() const { return measurements_.entries().size(); }
+  // How many were applied, forgotten and replaced ones included.
+  std::uint64_t measurements_applied() const { return applied_; }
 
   std::optional<Adoption> adoption(const ShapeKey& key) const;
   // A hint: what was adopted for the same kernel, device and shape under another driver (the
@@ -115,6 +117,7 @@ class State {
   bool ended_cleanly_ = false;
   Dangers dangers_;
   Table measurements_;
+  std::uint64_t applied_ = 0;
   std::map<ShapeKey, Group> groups_;
   Table adoptions_;
   Table demotions_;  // by Trial::key()

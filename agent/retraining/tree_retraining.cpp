@@ -22,7 +22,7 @@ constexpr Nanoseconds kFirstGuess = std::chrono::milliseconds(2);  // of a stage
 bool TreeRetraining::is_due() const {
   const KernelModel* model = kernel_.model.get();
   if (model == nullptr || model->knowledge->source_count() == 0) return false;
-  const std::size_t now = journal_.measurement_count();
+  const std::uint64_t now = journal_.measurements_applied();
   return now >= measurements_ + kLeastNews + measurements_ / kNewsShare;
 }
 
@@ -60,7 +60,7 @@ bool TreeRetraining::step(Nanoseconds left, std::shared_ptr<const KernelModel>& 
 void TreeRetraining::begin() {
   const DeviceInfo& device = kernel_.state->device().info();
   const KernelPackage& package = kernel_.state->package();
-  measurements_ = journal_.measurement_count();
+  measurements_ = journal_.measurements_applied();
   judged_against_ = kernel_.model;
   identity_.kernel = package.digest();
   identity_.device = device.device_key();

@@ -48,7 +48,7 @@ class TreeRetraining final : public Retrainer {
   std::size_t next_ = 0;  // row
   MeasuredLesson measured_;
   Contest contest_;
-  std::size_t measurements_ = 0;  // when the last training began
+  std::uint64_t measurements_ = 0;  // when the last training began
   std::uint64_t trainings_ = 0;
   std::uint64_t replaced_ = 0;
   std::size_t most_rows_ = kMaxRows;

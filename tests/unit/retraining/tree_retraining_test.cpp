@@ -169,6 +169,18 @@ TEST_CASE("a tree is grown again when a quarter more was measured, and not befor
   idle_until_trained(engine, 2);
 }
 
+TEST_CASE("a tree is grown again of what was measured anew, though the journal holds no more") {
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), with_retraining());
+  engine.use_model(model_saying(16, 3));
+  refine(engine, 40, {16, 3});
+  idle_until_trained(engine);
+  const std::size_t held = engine.journal->state().measurement_count();
+  refine(engine, 40, {16, 3});
+  CHECK(engine.journal->state().measurement_count() == held);
+  idle_until_trained(engine, 2);
+}
+
 TEST_CASE("a model that is pushed while a tree is grown is what the next tree is compared with") {
   const auto board = board_that();
   PlayedEngine engine(*board, std::make_shared<Disk>(), with_retraining());
