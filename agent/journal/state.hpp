@@ -60,6 +60,11 @@ class State {
   // All there are.
   void for_each_measurement(const MeasurementVisitor& visit) const;
   std::optional<Measurement> measurement(const TrialKey& key) const;
+  // What one says today: its time by the clock by which the default takes `untuned`, since another
+  // session may have had another one; 0: it failed. Nothing: of a death for which the
+  // configuration was not blamed in the end.
+  std::optional<std::chrono::nanoseconds> time_of(const Measurement& measurement,
+                                                  std::chrono::nanoseconds untuned) const;
   // Of the key's configuration at every shape.
   void for_each_shape_of(const TrialKey& key, const MeasurementVisitor& visit) const;
   std::size_t measurement_count(const ShapeKey& key) const;

@@ -1,5 +1,7 @@
 #include "agent/journal/state.hpp"
 
+#include <algorithm>
+
 namespace idletune::journal {
 
 void State::for_each_measurement(const ShapeKey& key, const MeasurementVisitor& visit) const {
@@ -14,6 +16,19 @@ void State::for_each_measurement(const MeasurementVisitor& visit) const {
 
 std::optional<Measurement> State::measurement(const TrialKey& key) const {
   return decode_entry<Measurement>(measurements_, key);
+}
+
+std::optional<std::chrono::nanoseconds> State::time_of(const Measurement& measurement,
+                                                       std::chrono::nanoseconds untuned) const {
+  const TrialStatus status = measurement.status;
+  const bool died = status == TrialStatus::crash || status == TrialStatus::timeout;
+  if (died && !dangers_.is_quarantined(measurement.trial)) return std::nullopt;
+  if (status != TrialStatus::correct) return std::chrono::nanoseconds{0};
+  const auto then = static_cast<double>(measurement.default_time.count());
+  if (then <= 0 || untuned.count() <= 0) return measurement.median;
+  const double ns = static_cast<double>(measurement.median.count()) *
+                    (static_cast<double>(untuned.count()) / then);
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(ns, 9.0e18)));
 }
 
 void State::for_each_shape_of(const TrialKey& key, const MeasurementVisitor& visit) const {

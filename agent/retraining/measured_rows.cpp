@@ -82,13 +82,12 @@ selector::Lesson filled_in(const MeasuredLesson& measured, const selector::Rows&
 MeasuredRow row_of(const std::vector<std::pair<std::uint64_t, double>>& times,
                    std::uint64_t old_pick) {
   MeasuredRow row;
-  double best = 0;
   for (const auto& [configuration, time] : times) {
-    if (time > 0 && (best <= 0 || time < best)) best = time;
+    if (time > 0 && (row.best <= 0 || time < row.best)) row.best = time;
   }
   double sum = 0;
   for (const auto& [configuration, time] : times) {
-    const double q = time > 0 ? best / time : 0;
+    const double q = time > 0 ? row.best / time : 0;
     sum += q;
     row.cells.push_back({configuration, static_cast<float>(q)});
     if (configuration == old_pick) row.old_q = static_cast<float>(q);
@@ -104,14 +103,17 @@ MeasuredRow row_of(const std::vector<std::pair<std::uint64_t, double>>& times,
 }
 
 MeasuredRow read_row(const journal::State& journal, const journal::ShapeKey& key,
-                     std::uint64_t old_pick) {
+                     std::uint64_t old_pick, std::chrono::nanoseconds untuned) {
   std::vector<std::pair<std::uint64_t, double>> times;
   journal.for_each_measurement(key, [&](const journal::Measurement& measurement) {
-    const bool right = measurement.status == TrialStatus::correct;
+    const auto time = journal.time_of(measurement, untuned);
+    if (!time) return;
     times.emplace_back(digest_of(measurement.trial.configuration),
-                       right ? static_cast<double>(measurement.median.count()) : 0);
+                       static_cast<double>(time->count()));
   });
-  return row_of(times, old_pick);
+  MeasuredRow row = row_of(times, old_pick);
+  row.untuned = untuned;
+  return row;
 }
 
 std::vector<Candidate> candidates_of(const std::vector<MeasuredRow>& rows) {
@@ -168,7 +170,22 @@ MeasuredLesson lesson_of(const journal::State& journal, const journal::Trial& id
     candidates[kept++] = candidate;
   }
   candidates.resize(kept);
-  return lesson_of(rows, candidates, std::move(configurations));
+  MeasuredLesson made = lesson_of(rows, candidates, std::move(configurations));
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (rows[r].cells.size() < kMaxCells) continue;
+    key.shape = digest_of(rows[r].shape);
+    for (std::size_t c = 0; c < kept; ++c) {
+      if ((made.measured[r] >> c & 1) != 0) continue;
+      key.configuration = candidates[c].configuration;
+      const auto found = journal.measurement(key);
+      const auto time = found ? journal.time_of(*found, rows[r].untuned) : std::nullopt;
+      if (!time) continue;
+      made.measured[r] |= std::uint64_t{1} << c;
+      const auto ns = static_cast<double>(time->count());
+      made.lesson.q[r][c] = ns > 0 ? static_cast<float>(rows[r].best / ns) : 0;
+    }
+  }
+  return made;
 }
 
 }  // namespace idletune::detail

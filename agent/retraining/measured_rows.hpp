@@ -1,6 +1,7 @@
 // What this board measured of a kernel, as rows to learn from: a row per problem.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -22,19 +23,22 @@ struct MeasuredRow {
     std::uint64_t configuration;  // digest
     float q;                      // best time / its time; 0: it failed
   };
-  Shape shape;              // as the journal has it
-  Shape inputs;             // with all features
-  std::vector<Cell> cells;  // the best ones, best first
-  float mean = 0;           // q of all that were measured
-  float old_q = -1;         // of what the model in use picks; negative: not measured
+  Shape shape;                          // as the journal has it
+  Shape inputs;                         // with all features
+  std::vector<Cell> cells;              // the best ones, best first
+  std::chrono::nanoseconds untuned{0};  // the default's time
+  double best = 0;                      // time, ns
+  float mean = 0;                       // q of all that were measured
+  float old_q = -1;                     // of what the model in use picks; negative: not measured
 };
 
 // Of what was measured at a problem: configurations by digest and their times, 0 where it failed.
 MeasuredRow row_of(const std::vector<std::pair<std::uint64_t, double>>& times,
                    std::uint64_t old_pick);
-// Everything that was measured at the shape of `key`. `old_pick`: a configuration's digest.
+// Everything that was measured at the shape of `key`, where the default takes `untuned`.
+// `old_pick`: a configuration's digest.
 MeasuredRow read_row(const journal::State& journal, const journal::ShapeKey& key,
-                     std::uint64_t old_pick);
+                     std::uint64_t old_pick, std::chrono::nanoseconds untuned);
 
 // A configuration that a tree may choose: measured at several problems, and good there.
 struct Candidate {
@@ -55,7 +59,8 @@ struct MeasuredLesson {
 MeasuredLesson lesson_of(const std::vector<MeasuredRow>& rows,
                          const std::vector<Candidate>& candidates,
                          std::vector<Configuration> configurations);
-// The same from the journal. `identity`: kernel, device and driver.
+// The same from the journal, which also knows what a row has no room for. `identity`: kernel,
+// device and driver.
 MeasuredLesson lesson_of(const journal::State& journal, const journal::Trial& identity,
                          const std::vector<MeasuredRow>& rows);
 

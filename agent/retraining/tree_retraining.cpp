@@ -72,6 +72,7 @@ void TreeRetraining::begin() {
     if (measurement.status != TrialStatus::correct || rows_.size() >= most_rows_) return;
     rows_.emplace_back();
     rows_.back().shape = measurement.trial.shape;
+    rows_.back().untuned = measurement.median;
   });
   next_ = 0;
   phase_ = Phase::reads;
@@ -88,7 +89,7 @@ void TreeRetraining::read_next() {
   const Configuration& old = pick ? pick->configuration : package.default_configuration();
   journal::ShapeKey key = identity_.shape_key();
   key.shape = digest_of(shape);
-  rows_[next_] = read_row(journal_, key, digest_of(old));
+  rows_[next_] = read_row(journal_, key, digest_of(old), rows_[next_].untuned);
   rows_[next_].shape = shape;
   rows_[next_].inputs = inputs;
   if (++next_ == rows_.size()) phase_ = Phase::prepares;

@@ -23,13 +23,6 @@ bool has_captured(const KernelPackage& package) {
   return false;
 }
 
-// By the clock by which the default takes `untuned`: another session may have had another one.
-Nanoseconds time_beside(const journal::Measurement& measurement, Nanoseconds untuned) {
-  const double then = real_ns(measurement.default_time);
-  if (then <= 0 || untuned.count() <= 0) return measurement.median;
-  return from_ns(real_ns(measurement.median) * (real_ns(untuned) / then));
-}
-
 constexpr journal::Origin origin_of(ProposalOrigin origin) {
   return static_cast<journal::Origin>(static_cast<std::uint8_t>(origin) + 1);
 }
@@ -145,12 +138,9 @@ std::vector<KnownMeasurement> Knowledge::measurements_of(const ShapeTask& task) 
   known.reserve(order.size());
   const Nanoseconds untuned = task.default_at_first();
   for (const std::uint32_t i : order) {
-    // A death for which the configuration was not blamed in the end says nothing of it.
-    if (is_death(all[i].status) && !journal_.state().dangers().is_quarantined(all[i].trial))
-      continue;
-    known.push_back({all[i].trial.configuration,
-                     {all[i].status, time_beside(all[i], untuned), all[i].compile},
-                     {}});
+    const std::optional<Nanoseconds> time = journal_.state().time_of(all[i], untuned);
+    if (!time) continue;
+    known.push_back({all[i].trial.configuration, {all[i].status, *time, all[i].compile}, {}});
     if (all[i].origin != journal::Origin::unknown) {
       known.back().drawn = all[i].origin == journal::Origin::random;
     }
@@ -170,8 +160,10 @@ void Knowledge::look_for_comebacks(ShapeTask& task) const {
   journal_.state().for_each_measurement(
       task.identity.shape_key(), [&](const journal::Measurement& measurement) {
         const Configuration& configuration = measurement.trial.configuration;
-        const Nanoseconds time = task.search.evidence().as_now(time_beside(measurement, untuned));
-        if (measurement.status != TrialStatus::correct || time.count() <= 0) return;
+        if (measurement.status != TrialStatus::correct) return;
+        const Nanoseconds time =
+            task.search.evidence().as_now(*journal_.state().time_of(measurement, untuned));
+        if (time.count() <= 0) return;
         if (real_ns(time) > limit || configuration == task.slot.fallback.configuration) return;
         for (Comeback& each : all) {
           if (each.configuration != configuration) continue;

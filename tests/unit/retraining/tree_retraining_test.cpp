@@ -6,6 +6,7 @@
 
 #include <idletune/learning.hpp>
 
+#include "models/core/digest.hpp"
 #include "models/core/random.hpp"
 #include "tests/unit/tuning/played_engine.hpp"
 #include "tests/unit/tuning/played_model.hpp"
@@ -243,6 +244,8 @@ TEST_CASE("a configuration that fails at some problems is not chosen there") {
   engine.use_model(model_saying(16, 3));
   refine(engine, 60, {16, 3});
   for (std::int64_t n = 64; n <= 1280; n += 64) {
+    // Of so many measurements only the best have room in a row.
+    for (std::int64_t i = 0; i < 36; ++i) measure(engine, {n}, {5 + i / 3, 4 + i % 3}, 4e5);
     for (std::int64_t b : {2, 3}) {
       journal::Measurement wrong;
       const DeviceInfo& device = engine.kernel->state->device().info();
@@ -258,4 +261,27 @@ TEST_CASE("a configuration that fails at some problems is not chosen there") {
   idle_until_trained(engine);
   CHECK(picked(engine, 640) != 2);
   CHECK(picked(engine, 1700) == 2);
+}
+
+TEST_CASE("a row has times as beside the default, and no death that was nobody's") {
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), with_retraining());
+  const auto add = [&](const Configuration& configuration, std::int64_t ms, std::int64_t beside,
+                       TrialStatus status = TrialStatus::correct) {
+    journal::Measurement measurement;
+    measurement.trial = engine.task().identity;
+    measurement.trial.configuration = configuration;
+    measurement.status = status;
+    measurement.median = std::chrono::milliseconds(ms);
+    measurement.default_time = std::chrono::milliseconds(beside);
+    engine.journal->measured(measurement);
+  };
+  add({2, 2}, 8, 10);
+  add({4, 4}, 10, 16);  // the clock was slower
+  add({8, 8}, 0, 0, TrialStatus::crash);
+  const detail::MeasuredRow row =
+      detail::read_row(engine.journal->state(), engine.task().identity.shape_key(), 0, 16ms);
+  REQUIRE(row.cells.size() == 2);
+  CHECK(row.cells[0].configuration == digest_of(Configuration{4, 4}));
+  CHECK(row.cells[1].q == doctest::Approx(10.0 / 12.8));
 }
