@@ -8,6 +8,8 @@
 namespace idletune {
 namespace {
 
+constexpr double kLowQuantile = 0.1;  // of the remaining length; smaller is more careful
+constexpr Nanoseconds kShortest = std::chrono::microseconds(50);  // shorter pauses are not gaps
 // Fewer remembered gaps say nothing yet.
 constexpr std::size_t kEnough = 8;
 // What is queued is believed to take no longer than this (or than its last launch): where run times
@@ -18,26 +20,19 @@ constexpr std::uint32_t kUnknownPosition = 1u << 30;
 
 // P(gap > x) ~ 1 / x: of a pause that has lasted `elapsed`, a share q ends within elapsed q / (1 -
 // q).
-Nanoseconds scale_free_rest(Nanoseconds elapsed, double quantile) {
-  const double odds = quantile / (1.0 - quantile);
-  return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(elapsed.count()) * odds));
+Nanoseconds scale_free_rest(Nanoseconds elapsed) {
+  constexpr double kOdds = kLowQuantile / (1.0 - kLowQuantile);
+  return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(elapsed.count()) * kOdds));
 }
 
 }  // namespace
 
-IdleGapPredictor::IdleGapPredictor(Nanoseconds start, const IdleGapOptions& options)
-    : options_(options), busy_until_(start) {
-  options_.low_quantile =
-      std::isfinite(options_.low_quantile) ? std::clamp(options_.low_quantile, 0.001, 0.5) : 0.1;
-}
-
 void IdleGapPredictor::on_launch(Nanoseconds at, Nanoseconds run) {
   if (run.count() < 0) run = Nanoseconds{0};
   const Nanoseconds pause = at - busy_until_;
-  if (has_launched_ && !lost_ && pause > options_.shortest) remember(pause);
+  if (has_launched_ && !lost_ && pause > kShortest) remember(pause);
   lost_ = false;
   busy_until_ = std::min(std::max(busy_until_, at) + run, at + std::max(run, kLongestQueue));
-  last_launch_ = std::max(last_launch_, at);
   has_launched_ = true;
   ++position_;
 }
@@ -79,18 +74,17 @@ std::size_t IdleGapPredictor::sorted_rests(Nanoseconds elapsed, bool same_positi
 Nanoseconds IdleGapPredictor::remaining(Nanoseconds now) const {
   const Nanoseconds elapsed = now - busy_until_;
   if (elapsed.count() <= 0) return Nanoseconds{0};
-  const Nanoseconds fallback = scale_free_rest(elapsed, options_.low_quantile);
+  const Nanoseconds fallback = scale_free_rest(elapsed);
   if (size_ < kEnough || lost_) return fallback;
   std::array<Nanoseconds, kCapacity> rests;
   std::size_t count = sorted_rests(elapsed, true, rests);
   if (count < kEnough) count = sorted_rests(elapsed, false, rests);
   if (count == 0) return fallback;
-  const auto rank =
-      static_cast<std::size_t>(options_.low_quantile * static_cast<double>(count + 1));
+  const auto rank = static_cast<std::size_t>(kLowQuantile * static_cast<double>(count + 1));
   if (rank >= 1) return rests[rank - 1];
   // Too few for the quantile: part of the shortest, less with fewer of them.
-  const double wanted = 1.0 / options_.low_quantile - 1.0;
-  const double part = std::min(1.0, static_cast<double>(count) / wanted);
+  constexpr double kWanted = 1.0 / kLowQuantile - 1.0;
+  const double part = std::min(1.0, static_cast<double>(count) / kWanted);
   return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(rests[0].count()) * part));
 }
 

@@ -9,11 +9,6 @@
 
 namespace idletune {
 
-struct IdleGapOptions {
-  double low_quantile = 0.1;  // of the remaining length; smaller is more careful
-  Nanoseconds shortest{std::chrono::microseconds(50)};  // shorter pauses are not gaps
-};
-
 // Learns the pauses between an application's launches and predicts how much of the current one is
 // left. The device counts as busy from a launch until its expected run time has passed; launches
 // queue up behind each other. Prediction: the low quantile of (length - elapsed) over remembered
@@ -27,7 +22,7 @@ class IdleGapPredictor {
  public:
   static constexpr std::size_t kCapacity = 128;
 
-  explicit IdleGapPredictor(Nanoseconds start, const IdleGapOptions& options = {});
+  explicit IdleGapPredictor(Nanoseconds start) : busy_until_(start) {}
 
   // The application launched at `at` something expected to keep the device busy for `run`.
   void on_launch(Nanoseconds at, Nanoseconds run);
@@ -41,7 +36,6 @@ class IdleGapPredictor {
   // The longest stage that has a realistic chance: the 90th percentile of the lengths seen, 0 with
   // fewer than 8 gaps. What `wait` compares a stage with.
   Nanoseconds longest_usual_gap() const;
-  std::size_t gap_count() const { return size_; }
 
  private:
   struct Gap {
@@ -53,12 +47,10 @@ class IdleGapPredictor {
   void remember(Nanoseconds length);
   void refresh_threshold();
 
-  IdleGapOptions options_;
   std::array<Gap, kCapacity> ring_{};
   std::size_t size_ = 0;
   std::size_t next_ = 0;
   Nanoseconds busy_until_;
-  Nanoseconds last_launch_{0};
   bool has_launched_ = false;
   std::uint32_t position_ = 0;
   Nanoseconds long_gap_{0};  // gaps at least this long end a burst of launches

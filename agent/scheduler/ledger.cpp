@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "agent/scheduler/nanoseconds.hpp"
+
 namespace idletune {
 namespace {
 
@@ -19,17 +21,12 @@ std::int64_t not_negative(Nanoseconds duration) {
   return std::max<std::int64_t>(0, duration.count());
 }
 
-std::int64_t to_integer(double value) {
-  if (!(value > 0)) return 0;
-  return value >= 9.2e18 ? kMax : static_cast<std::int64_t>(value);
-}
-
 double clamped(double value, double low, double high, double fallback) {
   return std::isfinite(value) ? std::clamp(value, low, high) : fallback;
 }
 
 Nanoseconds weighted(double kappa, Nanoseconds duration) {
-  return Nanoseconds(to_integer(std::ceil(kappa * static_cast<double>(not_negative(duration)))));
+  return from_ns(std::ceil(kappa * real_ns_from_0(duration)));
 }
 
 }  // namespace
@@ -39,14 +36,12 @@ Ledger::Ledger(const LedgerOptions& options, const LedgerState& state)
   options_.share = clamped(options_.share, 0.0, 1.0, 0.0);
   options_.kappa_idle = clamped(options_.kappa_idle, 0.0, 1e6, 1.0);
   options_.kappa_cpu = clamped(options_.kappa_cpu, 0.0, 1e6, 1.0);
-  for (std::int64_t* figure :
-       {&state_.kernel_ns, &state_.charged_ns, &state_.idle_ns, &state_.busy_ns, &state_.cpu_ns}) {
-    *figure = std::max<std::int64_t>(0, *figure);
-  }
+  state_.kernel_ns = std::max<std::int64_t>(0, state_.kernel_ns);
+  state_.charged_ns = std::max<std::int64_t>(0, state_.charged_ns);
 }
 
 std::int64_t Ledger::share_ns() const {
-  return to_integer(std::floor(options_.share * static_cast<double>(state_.kernel_ns)));
+  return from_ns(options_.share * static_cast<double>(state_.kernel_ns)).count();
 }
 
 std::int64_t Ledger::bound_ns() const {
@@ -74,18 +69,15 @@ Nanoseconds Ledger::cpu_charge(Nanoseconds duration) const {
 }
 
 void Ledger::charge_idle(Nanoseconds duration, Nanoseconds interference) {
-  state_.idle_ns = saturating_add(state_.idle_ns, not_negative(duration));
   state_.charged_ns = saturating_add(state_.charged_ns, idle_charge(duration).count());
   state_.charged_ns = saturating_add(state_.charged_ns, not_negative(interference));
 }
 
 void Ledger::charge_busy(Nanoseconds duration) {
-  state_.busy_ns = saturating_add(state_.busy_ns, not_negative(duration));
   state_.charged_ns = saturating_add(state_.charged_ns, not_negative(duration));
 }
 
 void Ledger::charge_cpu(Nanoseconds duration) {
-  state_.cpu_ns = saturating_add(state_.cpu_ns, not_negative(duration));
   state_.charged_ns = saturating_add(state_.charged_ns, cpu_charge(duration).count());
 }
 

@@ -22,9 +22,6 @@ struct LedgerState {
   std::int64_t kernel_ns = 0;   // the application's kernel time so far
   std::int64_t savings_ns = 0;  // lower bound of what tuning saved; negative: it lost
   std::int64_t charged_ns = 0;  // what tuning was charged, weights applied
-  std::int64_t idle_ns = 0;     // for the reader: idle device time used, unweighted
-  std::int64_t busy_ns = 0;     // for the reader: time taken from the application
-  std::int64_t cpu_ns = 0;      // for the reader: low-priority CPU time used
 };
 
 // Invariant: if every charge is at most what `allows` admitted before it and savings do not fall,
@@ -61,7 +58,6 @@ class Ledger {
   void credit(Nanoseconds kernel_time, Nanoseconds savings_lower_bound = Nanoseconds{0});
 
   const LedgerState& state() const { return state_; }
-  const LedgerOptions& options() const { return options_; }
 
  private:
   std::int64_t share_ns() const;

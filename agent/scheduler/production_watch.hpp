@@ -19,22 +19,17 @@ enum class WatchStatus : std::uint8_t {
 // "unavailable", ... Never null.
 const char* watch_status_name(WatchStatus status);
 
-struct WatchOptions {
-  std::uint32_t window = 15;     // samples per verdict, at most ProductionWatch::kCapacity
-  double demote_factor = 1.05;   // median above this times the default's time: demote
-  double recheck_factor = 1.25;  // median above this times the expected time: recheck
-};
-
 // One per adopted (kernel, shape). Fed with sampled device times of production launches; decides on
 // medians, so that single disturbed launches do not matter. A plain value; one thread at a time.
 class ProductionWatch {
  public:
-  static constexpr std::size_t kCapacity = 31;
+  static constexpr std::size_t kWindow = 15;  // samples per verdict
 
   ProductionWatch() = default;
   // `default_time`: of the default configuration here; `expected`: of the adopted one. 0: unknown,
   // then the verdicts that need it are not given.
-  ProductionWatch(Nanoseconds default_time, Nanoseconds expected, const WatchOptions& options = {});
+  ProductionWatch(Nanoseconds default_time, Nanoseconds expected)
+      : default_time_(default_time), expected_(expected) {}
 
   // The same launches, compared with other times.
   void expect(Nanoseconds default_time, Nanoseconds expected) {
@@ -58,10 +53,9 @@ class ProductionWatch {
  private:
   Nanoseconds order_statistic(std::size_t numerator, std::size_t denominator) const;
 
-  WatchOptions options_;
   Nanoseconds default_time_{0};
   Nanoseconds expected_{0};
-  std::array<Nanoseconds, kCapacity> ring_{};
+  std::array<Nanoseconds, kWindow> ring_{};
   std::uint64_t samples_ = 0;
   bool profiling_ = true;
 };

@@ -99,8 +99,6 @@ class CandidateTrial {
   bool checked_all_seeds() const { return checked_ == 2; }
   // It got to the finals, which happen elsewhere.
   bool to_finals_elsewhere() const { return !options_.finals && verdict_ == TrialVerdict::adopt; }
-  // Whether the data of seeds[i] is prepared now (as the trial knows).
-  bool prepared(std::size_t i) const { return context_.prepared[i]; }
 
   // The candidate's run time as it would have been when the incumbent took `incumbent_time`: the
   // median ratio of the pairs (of two the lower one; or of screening) times that. 0 if it never ran.

@@ -125,7 +125,6 @@ TEST_CASE("a pause with lost launches is not learned") {
     }
   }
   CHECK(gaps.longest_usual_gap() == us(1000));
-  CHECK(gaps.gap_count() == 20);
   gaps.on_lost_launches();
   CHECK(gaps.remaining(gaps.busy_until() + us(90)) == us(10));
 }
@@ -133,7 +132,7 @@ TEST_CASE("a pause with lost launches is not learned") {
 TEST_CASE("pauses too short to use are not counted as gaps") {
   IdleGapPredictor gaps(Nanoseconds(0));
   for (int i = 0; i < 30; ++i) gaps.on_launch(us(120 * i), us(100));
-  CHECK(gaps.gap_count() == 0);
+  CHECK(gaps.longest_usual_gap() == Nanoseconds(0));
 }
 
 TEST_CASE("a duty limiter starts with a full bucket and refills at its share") {
