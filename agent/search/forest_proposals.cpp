@@ -116,7 +116,6 @@ void ForestProposals::tell(const Configuration& configuration, const Observation
   std::vector<std::uint16_t> codes(coding_.columns());
   if (!coding_.code(configuration, codes) || !space_.contains(configuration)) return;
   exclude(configuration);
-  ++measured_;
   const double log_time = observation.failed()
                               ? std::numeric_limits<double>::infinity()
                               : std::log(static_cast<double>(observation.run_time.count()));

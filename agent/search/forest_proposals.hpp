@@ -53,8 +53,6 @@ class ForestProposals final : public LearnedProposals {
   // From now on as if there had been no prior.
   void forget_prior();
 
-  // Measurements told.
-  std::size_t measured() const { return measured_; }
   // Memory held, without the taken configurations of spaces that are not followed (16 bytes each).
   std::size_t bytes() const;
 
@@ -64,7 +62,7 @@ class ForestProposals final : public LearnedProposals {
     std::uint32_t tie = 0;  // decides among equal scores
     std::uint32_t at = 0;   // number of the row (followed), or of the candidate's codes
   };
-  // Candidates of a space that is not followed: `count` rows of codes, and their identities.
+  // Candidates of a space that is not followed: rows of codes, and their identities.
   struct Pool {
     std::vector<std::uint16_t> codes;
     std::vector<std::uint64_t> ids;
@@ -89,7 +87,6 @@ class ForestProposals final : public LearnedProposals {
   Random random_;
   RankCoding coding_;
   MeasuredSample sample_;
-  std::size_t measured_ = 0;
   double prior_sum_ = 0;  // of the known priors, and their number
   std::uint64_t priors_known_ = 0;
 

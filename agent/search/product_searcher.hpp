@@ -31,7 +31,6 @@ class ProductSearcher final : public Searcher {
   SearchOutlook outlook() const override;
   // False once uniform draws turned out about as good as the portfolio.
   bool trusts_portfolio() const;
-  const PortfolioRegression& regression() const { return regression_; }
 
  private:
   static constexpr std::size_t kNoEntry = SIZE_MAX;

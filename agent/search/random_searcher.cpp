@@ -18,8 +18,7 @@ RandomDraws::RandomDraws(const Space& space, ProposedSet& taken, const SearcherO
       taken_(taken),
       order_(std::max<std::uint64_t>(space.valid_count(), 1), options.seed),
       random_(options.seed + options.random_start),
-      start_(options.random_start % order_.size()),
-      position_(options.random_position) {}
+      start_(options.random_start % order_.size()) {}
 
 std::uint64_t RandomDraws::number_at(std::uint64_t position) const {
   const std::uint64_t until_the_end = order_.size() - start_;

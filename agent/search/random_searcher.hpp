@@ -11,8 +11,8 @@
 namespace idletune {
 
 // Where the space numbers its configurations, draws follow a seeded permutation of the numbers: no
-// memory per draw, and (seed, start, position) is all that a later searcher needs to continue.
-// Without numbers, draws are remembered, at most kMaxRemembered of them: then the searcher ends.
+// memory per draw. Without numbers, draws are remembered, at most kMaxRemembered of them: then the
+// searcher ends.
 class RandomDraws {
  public:
   static constexpr std::size_t kMaxRemembered = 100000;
@@ -27,7 +27,6 @@ class RandomDraws {
   // those that were passed over, which are drawn again. True where the space has no numbers,
   // because nobody can tell then.
   bool recall(const Configuration& configuration);
-  std::uint64_t position() const { return position_; }
 
  private:
   std::optional<Configuration> next_unnumbered();
@@ -37,7 +36,7 @@ class RandomDraws {
   Permutation order_;
   Random random_;
   std::uint64_t start_;
-  std::uint64_t position_;      // counted from the start
+  std::uint64_t position_ = 0;  // counted from the start
   std::uint64_t furthest_ = 0;  // behind the last one recalled
 };
 
@@ -47,8 +46,6 @@ class RandomSearcher final : public Searcher {
   std::optional<Proposal> ask() override;
   void tell(const Configuration&, const Observation&) override {}
   void exclude(const Configuration& configuration) override { taken_.add(configuration); }
-  // To be given to SearcherOptions::random_position to go on from here.
-  std::uint64_t position() const { return draws_.position(); }
 
  private:
   ProposedSet taken_;

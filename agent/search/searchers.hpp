@@ -25,9 +25,6 @@ class WorkGroups {
 
 struct SearcherOptions {
   std::uint64_t seed = 1;
-  // Uniform draws skip the first `random_position` elements of the seeded permutation. A searcher
-  // that is made with the position which an earlier one had reached goes on where that one stopped.
-  std::uint64_t random_position = 0;
   // Where in the permutation uniform draws begin (modulo its length; it is a ring). Searchers with
   // the same seed and other starts draw other configurations, each a uniform sample.
   std::uint64_t random_start = 0;

@@ -60,19 +60,6 @@ TEST_CASE("the same seed gives the same order and another seed another one") {
   CHECK(first != draw(c, 100));
 }
 
-TEST_CASE("a searcher made from the position of another goes on where that one stopped") {
-  const Space space = line(50);
-  RandomSearcher whole(space, random_seeded(9));
-  const auto all = draw(whole, 50);
-  RandomSearcher before(space, random_seeded(9));
-  auto resumed = draw(before, 20);
-  SearcherOptions options = random_seeded(9);
-  options.random_position = before.position();
-  RandomSearcher after(space, options);
-  for (const std::int64_t value : draw(after, 50)) resumed.push_back(value);
-  CHECK(resumed == all);
-}
-
 TEST_CASE("what was excluded is never proposed") {
   const Space space = line(40);
   RandomSearcher searcher(space, random_seeded(3));
@@ -116,13 +103,6 @@ TEST_CASE("searchers that begin at other places of one permutation share nothing
   const auto all = draw(whole, 5000);
   CHECK(std::set<std::int64_t>(all.begin(), all.end()).size() == 1000);
   CHECK(all.size() == 1000);
-  // And goes on from a position as one without a start does.
-  RandomSearcher before(space, options);
-  auto resumed = draw(before, 20);
-  options.random_position = before.position();
-  RandomSearcher after(space, options);
-  for (const std::int64_t value : draw(after, 5000)) resumed.push_back(value);
-  CHECK(resumed == all);
 }
 
 TEST_CASE("what another start drew is told from what was chosen") {
