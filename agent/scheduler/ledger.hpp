@@ -58,6 +58,7 @@ class Ledger {
   void credit(Nanoseconds kernel_time, Nanoseconds savings_lower_bound = Nanoseconds{0});
 
   const LedgerState& state() const { return state_; }
+  const LedgerOptions& options() const { return options_; }
 
  private:
   std::int64_t share_ns() const;

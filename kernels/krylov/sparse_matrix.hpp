@@ -7,8 +7,9 @@
 
 namespace idletune::krylov {
 
-// Of rows, columns, entries and slots: kernels count whole groups of them in 32 bits.
-inline constexpr std::int32_t kMostIndices = INT32_MAX - 4095;
+// Of rows, columns, entries and slots: kernels count whole groups of them in 32 bits (of slots 512
+// times kSliceRows).
+inline constexpr std::int32_t kMostIndices = INT32_MAX - 16383;
 
 // Whether the arrays are what the comments above say. Error: invalid_argument, naming the row.
 Status check(const SparsityPattern& pattern);

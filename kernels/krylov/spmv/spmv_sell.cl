@@ -15,8 +15,7 @@ void spmv_sell(const int rows, const int slots, const GLOBAL int* RESTRICT slice
   BEGIN_ROW(rows);
   const int slice = row / SLICE;
   const int end = min(slice_start[slice + 1], slots);
-  for (long k = (long)slice_start[slice] + row % SLICE + first * SLICE; k < end;
-       k += step * SLICE) {
+  for (int k = slice_start[slice] + row % SLICE + first * SLICE; k < end; k += step * SLICE) {
     sum += values[k] * x[column[k]];
   }
   END_ROW_AT(rows, row_of[row]);

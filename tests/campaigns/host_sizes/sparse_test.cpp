@@ -137,18 +137,18 @@ TEST_CASE("what is beyond the most rows, columns and entries is refused by name"
   SparsityPattern pattern;
   pattern.rows = INT32_MAX;
   CHECK(check(pattern).message() ==
-        "a matrix of 2147483647 by 0 with 0 entries, expected at most 2147479552 of each");
+        "a matrix of 2147483647 by 0 with 0 entries, expected at most 2147467264 of each");
   std::swap(pattern.rows, pattern.columns);
   CHECK(check(pattern).message() ==
-        "a matrix of 0 by 2147483647 with 0 entries, expected at most 2147479552 of each");
+        "a matrix of 0 by 2147483647 with 0 entries, expected at most 2147467264 of each");
   pattern.columns = 1;
   pattern.column = std::vector<std::int32_t>(size(kBeyond));
   CHECK(check(pattern).message() ==
-        "a matrix of 0 by 1 with 2147483649 entries, expected at most 2147479552 of each");
+        "a matrix of 0 by 1 with 2147483649 entries, expected at most 2147467264 of each");
   CHECK(read_matrix_market("%%MatrixMarket matrix coordinate real general\n2147483649 1 1\n1 1 1\n",
                            "m")
             .status()
-            .message() == "m:2: expected rows and columns from 0 to 2147479552");
+            .message() == "m:2: expected rows and columns from 0 to 2147467264");
 }
 
 TEST_CASE("matrices of the most rows") {
@@ -282,5 +282,5 @@ TEST_CASE(
   const std::string general = "%%MatrixMarket matrix coordinate pattern general\n";
   std::string text = lines(general + "1 1 2147483649\n", "1 1\n", kBeyond);
   CHECK(read_matrix_market(text, "m").status().message() ==
-        "m:2: 2147483649 entries, expected at most 2147479552");
+        "m:2: 2147483649 entries, expected at most 2147467264");
 }

@@ -115,27 +115,3 @@ TEST_CASE("products by diagonals stay inside at the most rows, fused ones too") 
   check_diagonals<float>(*device, Precision::f32);
   check_diagonals<double>(*device, Precision::f64);
 }
-
-TEST_CASE("products by slices stay inside at the most slots") {
-  test::CornerOptions corners;
-  corners.ends_only = true;
-  const auto device = test::open_corner_device(test::limits_of("opencl"), corners);
-  CornerQueue queue(*device);
-  DeviceKernels kernels(*device, Precision::f32);
-  const auto program = kernels.get(Operation::sell, {1, 512});
-  REQUIRE_MESSAGE(program.ok(), program.status().to_string());
-  constexpr std::int32_t kRowsHere = 64;
-  const std::int32_t starts[] = {0, kRows - 65536, kRows};
-  std::vector<std::unique_ptr<Buffer>> buffers;
-  std::vector<Argument> arguments = {kRowsHere, kRows};
-  for (const std::size_t numbers : {3, kRowsHere, kRows, kRows, kRowsHere, kRowsHere}) {
-    auto buffer = queue.allocate(4 * numbers);
-    REQUIRE(buffer.ok());
-    arguments.push_back((*buffer)->argument());
-    buffers.push_back(std::move(*buffer));
-  }
-  std::memcpy(test::memory_of(arguments[2]), starts, sizeof starts);
-  const Status status =
-      (*program)->enqueue(0, range_of(kRowsHere * 512, 512), arguments, {}, nullptr);
-  CHECK_MESSAGE(status.ok(), status.to_string());
-}

@@ -237,6 +237,11 @@ TEST_CASE("arrays that are no matrix are told by the row") {
   wrong.row_start.pop_back();
   CHECK(krylov::check(wrong).message().find("row starts: 3 numbers, expected 4") == 0);
   wrong.rows = INT32_MAX;
-  CHECK(krylov::check(wrong).message().find("expected at most 2147479552 of each") !=
+  CHECK(krylov::check(wrong).message().find("expected at most 2147467264 of each") !=
         std::string::npos);
+}
+
+TEST_CASE("the most slots leave room for a group's step in 32 bits") {
+  constexpr std::int32_t kLargestGroup = 512;
+  CHECK(krylov::kMostIndices - 1 <= INT32_MAX - kLargestGroup * krylov::kSliceRows);
 }

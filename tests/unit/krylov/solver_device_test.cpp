@@ -438,21 +438,6 @@ TEST_CASE("a switch to another format between two iterations changes rounding on
   CHECK(!conversion.reason.empty());
 }
 
-TEST_CASE("whichever format's turn it was when CG ended, what it converted to is left") {
-  const Subject subject = open_subject();
-  SolverOptions options;
-  options.choosing = Choosing::always;
-  Solver solver = make_solver(subject, seven_diagonals(), options);
-  SolveOptions few;
-  few.max_iterations = 5;
-  for (int i = 0; i < 100; ++i) {
-    (void)solve(solver, right_hand_side(400), few);
-    if (solver.conversion().verdict == Conversion::Verdict::converted)
-      CHECK(solver.chosen().format != SparseFormat::csr);
-  }
-  CHECK(solver.conversion().verdict != Conversion::Verdict::keep);
-}
-
 TEST_CASE("an iteration of BiCGStab counts as the two products that it has") {
   const Subject subject = open_subject();
   SolverOptions options;
