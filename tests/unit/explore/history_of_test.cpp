@@ -186,6 +186,11 @@ TEST_CASE("what earlier versions explored becomes the same history, byte for byt
   bench.disk = std::make_shared<idletune::test::Disk>(
       idletune::test::Files{{kLogName, golden(name + ".results")}});
   CHECK(write_histories(bench.histories()) == golden(name + ".ithistory"));
+  REQUIRE(bench.live().ok());
+  CHECK(bench.complete);
+  CHECK(bench.results.size() > bench.runner.compiles().size());
+  const nlohmann::json said = note(history(bench), name == "one" ? "explore" : "sweep")["run_time"];
+  CHECK(said.get<std::string>().find(name == "one" ? "median" : "smallest") == 0);
 }
 
 TEST_CASE("nothing measured is no history") {
