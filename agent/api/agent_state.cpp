@@ -404,9 +404,7 @@ Result<Explanation> AgentState::explain(const KernelState& kernel, const Shape& 
       if (shape_task->slot.shape == shape) return engine_->explain(*shape_task);
     }
   }
-  return Status(StatusCode::not_found,
-                "kernel '%': no slot has this shape (not launched, or beyond max_shapes)",
-                kernel.name());
+  return Status(StatusCode::not_found, "kernel '%': no slot has this shape", kernel.name());
 }
 
 std::vector<Shape> AgentState::shapes(KernelState& kernel) const {

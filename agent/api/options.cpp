@@ -53,7 +53,7 @@ Status apply_max_tuning(AgentOptions& options) {
   const long long milliseconds = std::strtoll(value, &end, 10);
   if (end == value || *end != '\0' || errno != 0 || milliseconds < 0 ||
       milliseconds > 1000000000000) {
-    return wrong("IDLETUNE_MAX_TUNING_MS", value, "a whole number of milliseconds, 0 or more");
+    return wrong("IDLETUNE_MAX_TUNING_MS", value, "whole milliseconds, 0 or more");
   }
   options.max_tuning = std::chrono::milliseconds(milliseconds);
   // In the field that means "unlimited".

@@ -41,14 +41,13 @@ Suspect suspect_of(const Quarantine& quarantine, std::uint64_t driver) {
 std::uint64_t plain_driver(std::uint64_t driver, const Table& names) {
   const std::optional<Name> named = decode_entry<Name>(names, name_key(NameKind::driver, driver));
   if (!named || named->text.size() < kOnLentData.size()) return driver;
-  const std::size_t length = named->text.size() - kOnLentData.size();
-  if (std::string_view(named->text).substr(length) != kOnLentData) return driver;
+  const std::string_view text = named->text;
+  const std::size_t length = text.size() - kOnLentData.size();
+  if (text.substr(length) != kOnLentData) return driver;
   std::uint64_t plain = driver;
   std::size_t found = 0;
   visit_all<Name>(names, [&](const Name& other) {
-    if (other.kind != NameKind::driver ||
-        other.text.compare(0, std::string::npos, named->text, 0, length) != 0)
-      return;
+    if (other.kind != NameKind::driver || other.text != text.substr(0, length)) return;
     plain = other.digest;
     ++found;
   });

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "models/core/lists.hpp"
+
 namespace idletune {
 
 namespace {
@@ -270,7 +272,7 @@ void ForestProposals::add_candidate(const Configuration& configuration) {
     pool_.codes.resize(begin);
     return;
   }
-  pool_.ids.push_back(*id);
+  push(pool_.ids, *id);
   pool_.priors.push_back(prior_of(configuration));
 }
 
@@ -320,7 +322,7 @@ std::optional<Configuration> ForestProposals::propose_sampled() {
   for (const Candidate& candidate : list_) {
     const auto begin = pool_.codes.begin() + static_cast<std::ptrdiff_t>(candidate.at * columns);
     kept.codes.insert(kept.codes.end(), begin, begin + static_cast<std::ptrdiff_t>(columns));
-    kept.ids.push_back(pool_.ids[candidate.at]);
+    push(kept.ids, pool_.ids[candidate.at]);
     kept.priors.push_back(pool_.priors[candidate.at]);
   }
   pool_ = std::move(kept);

@@ -97,7 +97,7 @@ bool BackgroundLoop::launches_may_measure() const {
 
 void BackgroundLoop::learn_gaps() {
   const std::vector<std::unique_ptr<KernelTask>>& kernels = engine_.kernels();
-  log_positions_.resize(kernels.size(), 0);
+  while (log_positions_.size() < kernels.size()) push(log_positions_, 0);
   // The logs are merged by time: the predictor wants the launches in order.
   struct Launch {
     Nanoseconds at;

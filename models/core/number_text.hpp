@@ -1,14 +1,13 @@
 // Numbers as text, in whatever language the application has.
 #pragma once
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
 
 namespace idletune {
 
 inline std::string with_point(std::string number) {
-  std::replace(number.begin(), number.end(), ',', '.');
+  for (char& c : number) c = c == ',' ? '.' : c;
   return number;
 }
 

@@ -76,7 +76,7 @@ std::string words_of(std::string_view name) {
 bool device_name_contains(std::string_view name, std::string_view word) {
   const std::string wanted = words_of(word);
   return wanted.rfind(' ') == 0 &&
-         has_word(words_of(name) + ' ', std::string_view(wanted).substr(1));
+         has_word(joined("% ", words_of(name)), std::string_view(wanted).substr(1));
 }
 
 bool same_device_model(std::string_view a, std::string_view b) {

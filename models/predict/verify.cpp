@@ -136,23 +136,20 @@ const char* problem_in(const FirstPicksSection& section, std::size_t parameters,
 }
 
 const char* problem_in(const QualitySection& section) {
-  if (section.held_out()->size() > kMaxSources) return "the number of held-out results";
+  bool right = section.held_out()->size() <= kMaxSources;
   for (const HeldOut* result : *section.held_out()) {
-    if (!is_name(result->device())) return "a held-out device's name";
-    if (!is_shape(result->shape()) || !are_features(result->features())) return "a held-out shape";
-    if (!is_share(result->first_pick())) return "a held-out first pick";
+    right = right && is_name(result->device()) && is_shape(result->shape()) &&
+            are_features(result->features()) && is_share(result->first_pick());
   }
+  if (!right) return "a held-out result";
   if (section.selectors() == nullptr) return nullptr;
-  if (section.selectors()->size() > kMaxSelectors) return "the number of selector qualities";
+  right = section.selectors()->size() <= kMaxSelectors;
   for (const SelectorQuality* result : *section.selectors()) {
-    if (result->device() != nullptr && !is_name(result->device()))
-      return "a selector quality's device";
-    if (!is_share(result->retained()) || !is_share(result->worst()) ||
-        !is_share(result->accuracy()) || !is_time(static_cast<double>(result->against_single()))) {
-      return "a selector's quality";
-    }
+    right = right && (result->device() == nullptr || is_name(result->device())) &&
+            is_share(result->retained()) && is_share(result->worst()) &&
+            is_share(result->accuracy()) && is_time(static_cast<double>(result->against_single()));
   }
-  return nullptr;
+  return right ? nullptr : "a selector's quality";
 }
 
 const char* problem_in(const Selector& selector, std::size_t parameters) {

@@ -41,8 +41,10 @@ class LevelVerifier {
     const bool last = level + 1 == value_counts_.size();
     const std::uint32_t nodes = diagram_.level_nodes[level];
     if (nodes == 0) return broken(joined("level % has no nodes", level).c_str());
-    reached_.assign(below_.size(), 0);
-    counts_.assign(nodes, 0);
+    reached_.clear();
+    reached_.resize(below_.size());
+    counts_.clear();
+    counts_.resize(nodes);
     for (std::uint32_t i = 0; i < nodes; ++i) {
       Status status = verify_node(first_node + i, value_counts_[level], last, counts_[i]);
       if (!status.ok()) return status;

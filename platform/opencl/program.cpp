@@ -74,7 +74,7 @@ Result<std::unique_ptr<OpenclProgram>> OpenclProgram::build(std::shared_ptr<Sess
     const std::string log = build_log(opened, program);
     if (log.empty()) return failure;
     // What the portable dialect says where the device lacks something.
-    const bool lacks = log.find("IDLETUNE_UNSUPPORTED") != std::string::npos;
+    const bool lacks = std::string_view(log).find("IDLETUNE_UNSUPPORTED") != std::string::npos;
     return {lacks ? StatusCode::unsupported : failure.code(),
             joined("%\n%", failure.message(), log)};
   }

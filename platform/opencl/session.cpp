@@ -145,13 +145,13 @@ Result<std::vector<DeviceHandle>> enumerate_devices(const Api& api) {
 
 // Qualcomm's drivers long called every device "QUALCOMM Adreno(TM)"; which one it is then stands
 // in the version alone ("OpenCL 2.0 Adreno(TM) 640").
-std::string full_name(const std::string& name, const std::string& version) {
+std::string full_name(std::string_view name, std::string_view version) {
   const std::size_t adreno = version.find("Adreno");
   if (adreno == std::string::npos || name.find("Adreno") == std::string::npos ||
       name.find_first_of("0123456789") != std::string::npos) {
-    return name;
+    return std::string(name);
   }
-  return joined("QUALCOMM %", std::string_view(version).substr(adreno));
+  return joined("QUALCOMM %", version.substr(adreno));
 }
 
 DeviceInfo describe(const Api& api, cl_device_id device, std::uint32_t index) {
