@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "agent/host/lab/compared_searchers.hpp"
 #include "agent/host/lab/jobs.hpp"
 
 namespace idletune {
@@ -31,31 +30,21 @@ struct Bounds {
   double worst_ns = 0;
 };
 
-Bounds bounds_of(const History& history, const ConvergenceOptions& options) {
-  Bounds bounds;
-  bounds.best_of_space = history.best_time_ns();
-  double slowest = 0;
-  for (std::size_t row = 0; row < history.rows(); ++row) {
-    if (history.correct(row)) slowest = std::max(slowest, history.run_time_ns(row));
+Bounds bounds_of(const History& searched, const History& full) {
+  Bounds bounds{searched.best_time_ns(), full.best_time_ns()};
+  for (std::size_t row = 0; row < full.rows(); ++row) {
+    if (full.correct(row)) bounds.worst_ns = std::max(bounds.worst_ns, full.run_time_ns(row));
   }
-  bounds.best_ns = options.best_ns > 0 ? options.best_ns : bounds.best_of_space;
-  bounds.worst_ns = std::max(slowest, options.worst_ns);
   return bounds;
 }
 
 Result<Search> search_once(const Simulation& target, std::string_view name, std::uint64_t seed,
-                           const ConvergenceOptions& options, const Bounds& bounds) {
-  SearcherOptions searcher_options;
-  searcher_options.seed = seed;
-  searcher_options.shape = target.history().shape;
-  searcher_options.device = target.history().device;
-  auto searcher = make_compared_searcher(name, target.space(), nullptr, searcher_options);
+                           const Bounds& bounds) {
+  auto searcher = target.searcher(name, nullptr, seed);
   if (!searcher.ok()) return searcher.status();
   Search search;
   double best_ns = bounds.worst_ns;
-  while (options.max_evaluations == 0 || search.steps < options.max_evaluations) {
-    const std::optional<Proposal> proposal = (*searcher)->ask();
-    if (!proposal) break;
+  while (const std::optional<Proposal> proposal = (*searcher)->ask()) {
     const std::optional<std::uint64_t> number = target.space().index_of(proposal->configuration);
     if (!number)
       return Status(StatusCode::internal, "the searcher proposed what is not in the space");
@@ -75,8 +64,8 @@ Result<Search> search_once(const Simulation& target, std::string_view name, std:
 Result<std::vector<Search>> search_all(const Simulation& target, std::string_view name,
                                        const ConvergenceOptions& options, const Bounds& bounds) {
   std::vector<Search> searches(options.repeats);
-  Jobs jobs(0, searches.size(), options.threads, [&](std::size_t i) {
-    Result<Search> search = search_once(target, name, options.seed + i, options, bounds);
+  Jobs jobs(0, searches.size(), kJobThreads, [&](std::size_t i) {
+    Result<Search> search = search_once(target, name, options.seed + i, bounds);
     if (search.ok()) searches[i] = std::move(*search);
     return search.status();
   });
@@ -139,7 +128,8 @@ Result<Convergence> converge(const Simulation& target, std::string_view searcher
                              const ConvergenceOptions& options) {
   if (options.repeats == 0)
     return Status(StatusCode::invalid_argument, "converge: expected at least one repeat");
-  const Bounds bounds = bounds_of(target.history(), options);
+  const Bounds bounds =
+      bounds_of(target.history(), options.full ? *options.full : target.history());
   const Result<std::vector<Search>> searches = search_all(target, searcher, options, bounds);
   if (!searches.ok()) return searches.status();
   Convergence result;

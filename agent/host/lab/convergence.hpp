@@ -19,10 +19,9 @@ struct ConvergenceOptions {
   std::size_t repeats = 1000;  // with the seeds seed, seed + 1, ...
   std::uint64_t seed = 1;
   double until = kWellPerforming;  // relative performance that counts as found
-  double best_ns = 0;              // what it is relative to; 0: the best of the space
-  double worst_ns = 0;  // stands in for the time before anything ran; 0: the slowest of the space
-  std::uint64_t max_evaluations = 0;  // per search; 0: until the best of the space was found
-  unsigned threads = 2;
+  // Whose best that is relative to, and whose slowest stands in for the time before anything ran;
+  // null: the target's.
+  const History* full = nullptr;
 };
 
 struct Convergence {

@@ -13,6 +13,8 @@
 
 namespace idletune {
 
+inline constexpr unsigned kJobThreads = 2;  // of the lab's figures
+
 // Calls job(i) for every i from `first` to before `last`, on `threads` threads, until all are done,
 // one fails, or `stop` (may be null) says so. Jobs run at the same time: each writes to places of
 // its own. Used by one thread.

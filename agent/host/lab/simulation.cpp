@@ -48,14 +48,24 @@ Observation Simulation::observation(std::size_t row) const {
   return seen;
 }
 
+Result<std::unique_ptr<Searcher>> Simulation::searcher(std::string_view name,
+                                                       const KernelKnowledge* kernel,
+                                                       std::uint64_t seed) const {
+  SearcherOptions options;
+  options.seed = seed;
+  options.shape = history_->shape;
+  options.device = history_->device;
+  auto made = make_compared_searcher(name, space_, kernel, options);
+  for (std::size_t row = 0; made.ok() && row < history_->rows(); ++row) {
+    if (history_->status[row] == TrialStatus::constraints) (*made)->exclude(space_.at(row));
+  }
+  return made;
+}
+
 Result<SimulatedSearch> Simulation::run(std::string_view searcher_name,
                                         const KernelKnowledge* kernel, std::uint64_t seed,
                                         const SimulationOptions& options) const {
-  SearcherOptions searcher_options;
-  searcher_options.seed = seed;
-  searcher_options.shape = history_->shape;
-  searcher_options.device = history_->device;
-  auto made = make_compared_searcher(searcher_name, space_, kernel, searcher_options);
+  auto made = searcher(searcher_name, kernel, seed);
   if (!made.ok()) return made.status();
   SearchSubject subject;
   subject.space = &space_;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <idletune/result.hpp>
@@ -44,7 +45,11 @@ class Simulation {
   const Space& space() const { return space_; }
   const History& history() const { return *history_; }
 
-  // One search with the searcher of that name (see make_compared_searcher); `kernel` may be null.
+  // The searcher of that name (see make_compared_searcher), which proposes no row of status
+  // `constraints`. `kernel` may be null.
+  Result<std::unique_ptr<Searcher>> searcher(std::string_view name, const KernelKnowledge* kernel,
+                                             std::uint64_t seed) const;
+  // One search with it.
   Result<SimulatedSearch> run(std::string_view searcher, const KernelKnowledge* kernel,
                               std::uint64_t seed, const SimulationOptions& options) const;
 

@@ -50,7 +50,7 @@ class Player {
     simulation.until = options_.until;
     simulation.max_evaluations = max_evaluations;
     std::vector<SimulatedSearch> searches(last - first);
-    Jobs jobs(first, last, options_.threads, [&](std::size_t i) {
+    Jobs jobs(first, last, kJobThreads, [&](std::size_t i) {
       auto search = target_.run(searcher, nullptr, options_.seed + i, simulation);
       if (search.ok()) searches[i - first] = std::move(*search);
       return search.status();
@@ -131,7 +131,7 @@ Result<Standards> standards_of_iterml(const Simulation& target, const IterMlOpti
 }  // namespace
 
 Standards standards_of_random(const Simulation& target, double until) {
-  const std::uint64_t all = target.history().rows();
+  const std::uint64_t all = target.history().valid_rows().size();
   std::uint64_t good = 0;
   for (std::size_t row = 0; row < target.history().rows(); ++row) {
     good += target.relative_performance(row) >= until ? 1 : 0;

@@ -16,10 +16,9 @@
 namespace idletune {
 
 struct StandardsOptions {
-  double until = 0.95;        // relative performance that is good
-  std::size_t repeats = 500;  // searches per number of samples
-  std::uint64_t seed = 1;     // of the first
-  unsigned threads = 2;
+  double until = 0.95;         // relative performance that is good
+  std::size_t repeats = 500;   // searches per number of samples
+  std::uint64_t seed = 1;      // of the first
   std::size_t iterations = 3;  // of IterML where its name gives none: picks that share the samples
 };
 

@@ -20,7 +20,8 @@ History needle_history(std::int64_t size, std::int64_t best) {
 }  // namespace
 
 TEST_CASE("a search ends at the wanted performance and is charged what it tried") {
-  const History history = needle_history(50, 17);
+  History history = needle_history(100, 17);
+  test::constrain_from(50, history);  // are not in the space
   const auto simulation = required(Simulation::of(history));
   CHECK(simulation.relative_performance(17) == 1);
   CHECK(simulation.relative_performance(3) == 0.25);

@@ -30,7 +30,8 @@ bool always_same() { return true; }
 }  // namespace
 
 TEST_CASE("random search's standards are those of draws without replacement") {
-  const History history = ramp_history(1000, 10);
+  History history = ramp_history(1100, 10);
+  test::constrain_from(1000, history);  // are not in the space
   const auto target = required(Simulation::of(history));
   const Standards random = standards_of_random(target, 0.95);
   // P(none of 10 good among n of 1000) = C(990, n) / C(1000, n), from log-gamma.

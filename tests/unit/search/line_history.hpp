@@ -1,6 +1,7 @@
 // Histories of a kernel with one parameter.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "models/host/history/history.hpp"
@@ -23,6 +24,14 @@ History line_history(std::int64_t size, double compile_ms, const TimeOf& run_ms)
     history.sample_count.push_back(0);
   }
   return history;
+}
+
+// Those from that row on violate a constraint.
+inline void constrain_from(std::size_t row, History& history) {
+  for (; row < history.rows(); ++row) {
+    history.status[row] = TrialStatus::constraints;
+    history.run_time[row] = history.compile_time[row] = std::nan("");
+  }
 }
 
 }  // namespace idletune::test

@@ -31,8 +31,8 @@ Result<FinishedJobs> run_jobs(const char* task, std::size_t total, bool quiet, J
   }
   FinishedJobs done;
   for (const std::atomic<bool>& one : *finished) done.finished.push_back(one.load());
-  done.all = jobs->done() == total;
   if (jobs->running()) {
+    done.all = jobs->done() == total;
     (void)jobs.release();  // nobody waits for them
     return done;
   }

@@ -6,8 +6,6 @@
 
 namespace idletune::cli {
 
-inline constexpr unsigned kJobThreads = 2;
-
 struct FinishedJobs {
   bool all = false;
   std::vector<bool> finished;  // by job

@@ -31,7 +31,7 @@ const Source& pruning_source(const Pair& target) {
   return *target.source;
 }
 
-// Nothing where no parameter can be spared or nothing is left that runs.
+// Nothing where no parameter can be spared.
 std::optional<History> pruned_target(const Pair& target, double threshold) {
   PruningOptions options;
   options.retention = threshold;
@@ -39,7 +39,7 @@ std::optional<History> pruned_target(const Pair& target, double threshold) {
       prune(*pruning_source(target).history, PruningMethod::conservative, options);
   if (!pruning.ok() || pruning->pruned.empty()) return std::nullopt;
   Result<History> pruned = pruned_history(*pruning, *target.source->history);
-  if (!pruned.ok() || pruned->count(TrialStatus::correct) == 0) return std::nullopt;
+  if (!pruned.ok()) return std::nullopt;
   return std::move(*pruned);
 }
 
@@ -51,18 +51,14 @@ bool run(const Pair& target, const std::optional<History>& pruned, const ReportO
   convergence.repeats = options.repeats;
   convergence.seed = options.seed;
   convergence.until = options.threshold;
-  convergence.best_ns = full.best_time_ns();
-  convergence.worst_ns = 0;
-  for (std::size_t row = 0; row < full.rows(); ++row) {
-    if (full.correct(row))
-      convergence.worst_ns = std::max(convergence.worst_ns, full.run_time_ns(row));
-  }
+  convergence.full = &full;
   for (const Run& run : kRuns) {
     if (run.pruned && !pruned) continue;
     if (!go_on("convergence: " + target.name())) return false;
     const Result<Simulation> simulation = Simulation::of(run.pruned ? *pruned : full);
-    if (!simulation.ok()) continue;
-    Result<Convergence> result = converge(*simulation, run.searcher, convergence);
+    if (!simulation.ok() && !run.pruned) continue;
+    Result<Convergence> result = simulation.ok() ? converge(*simulation, run.searcher, convergence)
+                                                 : Convergence();  // nothing in it runs: never
     if (result.ok()) outcomes.emplace(&run, std::move(*result));
   }
   return true;
@@ -84,7 +80,7 @@ void add(Figure& figure, Table& table, const Pair& target, const Outcomes& outco
       curve.add(step, best_ns / point.mean_best_ns);
       curve.add_band(step, best_ns / point.slow_best_ns, best_ns / point.fast_best_ns);
     }
-    plot.curves.push_back(std::move(curve));
+    if (!curve.points.empty()) plot.curves.push_back(std::move(curve));
     const std::string steps = count_or_never(convergence.steps_of_mean);
     said += std::string(" ") + run->name + ", " + steps + ".";
     const auto& median = convergence.median_steps;

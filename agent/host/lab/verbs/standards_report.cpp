@@ -3,6 +3,7 @@
 #include "agent/host/cli/interrupts.hpp"
 #include "agent/host/cli/progress.hpp"
 #include "agent/host/report/numbers.hpp"
+#include "models/core/median.hpp"
 
 namespace idletune::cli {
 
@@ -19,7 +20,7 @@ json figure_of(const std::optional<std::uint64_t>& samples, std::uint64_t random
 
 json result_of(const StandardsTarget& target, const std::string& searcher, const Standards& found,
                const Standards& random) {
-  const std::uint64_t all = target.simulation->space().valid_count();
+  const std::uint64_t all = target.simulation->history().valid_rows().size();
   return {{"target", target.name},
           {"kernel", target.simulation->history().kernel},
           {"device", target.simulation->history().device},
@@ -42,13 +43,13 @@ json summary_of(const json& results, const std::string& searcher) {
         normalized.push_back(result[standard]["normalized"].get<double>());
       }
     }
-    std::sort(normalized.begin(), normalized.end());
     json& of = summary[standard];
     of = {{"targets", targets}, {"reached", normalized.size()}};
-    const std::size_t middle = targets / 2;
-    if (targets > 0 && middle < normalized.size()) {
-      of["median_normalized"] = normalized[middle];
-      of["least_normalized"] = normalized.front();
+    normalized.resize(targets, INFINITY);
+    const double median = median_of(normalized);
+    if (targets > 0 && std::isfinite(median)) {
+      of["median_normalized"] = median;
+      of["least_normalized"] = *std::min_element(normalized.begin(), normalized.end());
     }
   }
   return summary;

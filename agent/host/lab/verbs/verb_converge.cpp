@@ -40,19 +40,15 @@ void converge_on(const History& history, const Pruning& pruning, const ConvergeA
   const auto left = must(pruned_history(pruning, history));
   const auto full = must(Simulation::of(history));
   const Result<Simulation> pruned = Simulation::of(left);
-  if (!pruned.ok()) return;  // nothing in it runs: the retention says so
   ConvergenceOptions options;
   options.until = arguments.until;
   options.repeats = arguments.repeats;
   options.seed = arguments.seed;
-  options.best_ns = history.best_time_ns();
-  for (std::size_t row = 0; row < history.rows(); ++row) {
-    if (history.correct(row))
-      options.worst_ns = std::max(options.worst_ns, history.run_time_ns(row));
-  }
+  options.full = &history;
   for (const std::string& searcher : arguments.searchers) {
     const auto on_full = must(converge(full, searcher, options));
-    const auto on_pruned = must(converge(*pruned, searcher, options));
+    const auto on_pruned =  // where nothing in it runs: never
+        pruned.ok() ? must(converge(*pruned, searcher, options)) : Convergence();
     results.push_back({{"device", history.device},
                        {"searcher", searcher},
                        {"full", to_json(on_full)},

@@ -138,7 +138,6 @@ void run_standards(const std::vector<Target>& targets, const SimulateArguments& 
   options.until = arguments.options.until;
   options.repeats = arguments.repeats;
   options.seed = arguments.seed;
-  options.threads = kJobThreads;
   options.iterations = arguments.iterations;
   std::vector<StandardsTarget> played;
   played.reserve(targets.size());
