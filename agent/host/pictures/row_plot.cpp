@@ -27,8 +27,8 @@ std::vector<Point> outline(const Density& density, const Scale& scale, double mi
   std::vector<Point> upper;
   std::vector<Point> lower;
   for (std::size_t i = 0; i < density.height.size(); ++i) {
-    if (Density::position(i) < from) continue;
-    const double x = scale.at(Density::position(i));
+    if (Density::position(i + 1) <= from) continue;
+    const double x = scale.at(std::max(Density::position(i), from));
     const double half = density.height[i] * kHalfBand / density.highest();
     upper.push_back({x, middle - half});
     lower.push_back({x, middle + half});

@@ -23,8 +23,12 @@ std::vector<double> ranks_of(const std::vector<double>& values) {
 }
 
 double at_best_of(const std::vector<float>& from, const std::vector<float>& on) {
-  const auto best = std::max_element(from.begin(), from.end()) - from.begin();
-  return std::max(0.0, static_cast<double>(on[static_cast<std::size_t>(best)]));
+  std::size_t best = 0;
+  float most = -1;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (on[i] >= 0 && from[i] > most) most = from[best = i];
+  }
+  return most > 0 ? static_cast<double>(on[best]) : 0;
 }
 
 DevicePair pair_of(const std::vector<float>& a, const std::vector<float>& b, double threshold) {

@@ -21,7 +21,7 @@ std::string elsewhere_text(const RankedConfiguration& best) {
   if (best.elsewhere.empty()) return "-";
   if (missing == best.elsewhere.size()) return "ran on none";
   return range_text(mean_count_text(ranks.low), mean_count_text(ranks.high)) +
-         (missing > 0 ? " (" + count_text(missing) + " failed)" : "");
+         (missing > 0 ? " (" + count_text(missing) + " without)" : "");
 }
 
 std::string or_dash(double value) { return value > 0 ? significant(value, 3) : "-"; }
@@ -71,7 +71,8 @@ Section best_section(const Study& study, const ReportOptions& options, const Con
       "x default: how many times faster than the kernel\u2019s default. GFLOP/s and GB/s where the "
       "kernel\u2019s description is known (--kernel, or a kernel that ships): operations as it "
       "says, bytes as if every buffer crossed the memory\u2019s interface once. Rank elsewhere: "
-      "lowest and highest among the other devices of the same kernel and size.";
+      "lowest and highest among the other devices of the same kernel and size; without: there it "
+      "failed or was not measured.";
   if (skipped > 0)
     table.caption +=
         " The last " + counted(skipped, "pair", "pairs") + " of kernel and device are left out.";

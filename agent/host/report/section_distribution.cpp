@@ -23,8 +23,9 @@ void add_row(Table& table, const Pair& at, const ReportOptions& options) {
   const PerformanceDistribution& d = at.source->distribution;
   const RowPlot::Value fraction = fraction_of(*at.source, options.threshold);
   const std::uint64_t good =
-      d.is_sample() ? static_cast<std::uint64_t>(fraction.value * static_cast<double>(d.space))
-                    : d.count_at_least(options.threshold);
+      d.is_sample()
+          ? static_cast<std::uint64_t>(std::llround(fraction.value * static_cast<double>(d.space)))
+          : d.count_at_least(options.threshold);
   const std::string interval = range_text(percent_text(fraction.low), percent_text(fraction.high));
   table.rows.push_back(
       {at.group->title, at.source->device, count_text(d.space),
@@ -143,7 +144,7 @@ Section distribution_section(const Study& study, const ReportOptions& options,
       const std::vector<double> ran(d.sorted.begin() + static_cast<std::ptrdiff_t>(failed(d)),
                                     d.sorted.end());
       for (const double value : ran) row.values.push_back({value, ""});
-      bandwidths.include(density_of(ran).bandwidth);
+      if (!ran.empty()) bandwidths.include(density_of(ran).bandwidth);
       valid.include(static_cast<double>(d.valid));
       failures += (failures.empty() ? "" : " ") +
                   percent_text(static_cast<double>(failed(d)) / static_cast<double>(d.valid)) +

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "agent/host/lab/verbs/lab_verbs.hpp"
 #include "agent/host/report/device_pairs.hpp"
-#include "agent/host/report/study.hpp"
 
 using namespace idletune;
 using namespace idletune::report;
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kFailed = -1;
 
-// One parameter x = 0, 1, 2, ... with these run times; a negative one failed.
+// One parameter x = 0, 1, 2, ... with these run times; a negative one failed, 0 was not measured.
 Recording recording_of(const std::string& kernel, const std::string& device,
                        const std::vector<double>& times, const std::string& parameter = "x",
                        Shape shape = {}) {
@@ -23,7 +23,9 @@ Recording recording_of(const std::string& kernel, const std::string& device,
   history.device = device;
   history.shape = shape;
   history.parameters.emplace_back(parameter);
+  history.valid_count = times.size();
   for (std::size_t i = 0; i < times.size(); ++i) {
+    if (times[i] == 0) continue;
     history.parameters[0].push_integer(static_cast<std::int64_t>(i));
     const bool correct = times[i] > 0;
     history.status.push_back(correct ? TrialStatus::correct : TrialStatus::runtime);
@@ -39,6 +41,8 @@ std::vector<std::string> titles_of(const Study& study) {
   for (const Group& group : study.groups) titles.push_back(group.title);
   return titles;
 }
+
+bool all_of_it(const std::string&) { return true; }
 
 }  // namespace
 
@@ -132,4 +136,43 @@ TEST_CASE("a pair of devices counts what is good on each and on both") {
   CHECK(pairs[0].points[2].x == doctest::Approx(0.5));
   CHECK(pairs[0].points[2].y == doctest::Approx(1));
   CHECK(pairs_of(study.groups[0], 0.9, 0).empty());
+}
+
+TEST_CASE("what a device has not measured says nothing, and did not fail") {
+  std::vector<Recording> histories;
+  histories.push_back(recording_of("gemm", "A100", {1, 2, 4}));
+  histories.push_back(recording_of("gemm", "V100", {0, 1, 2}));
+  histories.push_back(recording_of("gemm", "P100", {1, 2, 4}));
+  const Study study = study_of(std::move(histories), {});
+  const std::vector<DevicePair> pairs = pairs_of(study.groups[0], 0.9, 10);
+  CHECK(pairs[0].first_best_on_second == 1);
+  CHECK(pairs[0].second_best_on_first == 0.5);
+  const Section best = best_section(study, {}, all_of_it);
+  CHECK(std::get<Table>(best.parts[0]).rows[0][7] == "1 (1 without)");
+}
+
+TEST_CASE("of a board that only measured what was chosen no distribution is drawn") {
+  std::vector<Recording> histories;
+  histories.push_back(recording_of("gemm", "A100", {1, 2}));
+  History& history = histories[0].history;
+  history.valid_count = 10;
+  history.extras.emplace_back(kProposalColumn);
+  for (int row = 0; row < 2; ++row) history.extras[0].push_text("portfolio");
+  const Study study = study_of(std::move(histories), {});
+  const Section section = distribution_section(study, {}, all_of_it);
+  CHECK(std::get<Figure>(section.parts[1]).panels.size() == 1);
+  // Searches are played on all rows, and the share is one of these.
+  const Section searchers = searcher_section(study, {}, all_of_it);
+  CHECK(std::get<Figure>(searchers.parts[3]).panels[0].remark.find("%, 100\u00a0%.") !=
+        std::string::npos);
+}
+
+TEST_CASE("work is known also where one size is the same everywhere") {
+  std::vector<Recording> histories;
+  for (std::int64_t size = 8; size <= 64; size += 8)
+    histories.push_back(recording_of("gemm", "A100", {1, 2}, "x", {size, 64}));
+  ReportOptions options;
+  options.rates = [](const History&) { return KnownRates{1, 1, 1}; };
+  const Section section = selection_section(study_of(std::move(histories), {}), options, all_of_it);
+  CHECK(std::get<Figure>(section.parts[2]).panels[0].svg.find("GFLOP/s") != std::string::npos);
 }

@@ -132,6 +132,7 @@ void add(Comparison& compared, const Pair& at, const std::vector<PlayedSearches>
          double threshold) {
   const std::string& title = at.group->title;
   const std::string& device = at.source->device;
+  const auto space = static_cast<double>(at.source->history->valid_rows().size());
   std::vector<Curve> steps, time, samples;
   std::string said =
       "Mean of the best found after " + count_text(kMostEvaluations) + " evaluations:";
@@ -146,7 +147,7 @@ void add(Comparison& compared, const Pair& at, const std::vector<PlayedSearches>
         {title, device, name, median_text(played, threshold, CurveAxis::evaluations),
          median_text(played, threshold, CurveAxis::tuning_ms), final_mean(played)});
     if (!played.player->sampled) continue;
-    samples.push_back(sample_curve(played, static_cast<double>(at.source->distribution.valid)));
+    samples.push_back(sample_curve(played, space));
     remark += " " + name + " " + share_text(samples.back().points, threshold) + ", " +
               share_text(samples.back().low, threshold) + ".";
   }

@@ -48,16 +48,9 @@ std::vector<Sweep> sweeps_of(const Study& study) {
 std::vector<double> operations_of(const Problems& problems, const Sweep& sweep,
                                   const ReportOptions& options) {
   std::vector<double> operations(problems.count(), 0.0);
-  if (!options.rates) return operations;
-  for (const History& history : sweep.histories) {
-    std::vector<double> sizes;
-    for (std::size_t i = 0; i < history.shape.input_count(); ++i)
-      sizes.push_back(history.shape.input(i));
-    const auto at = std::find(problems.sizes.begin(), problems.sizes.end(), sizes);
-    if (at == problems.sizes.end()) continue;
-    operations[static_cast<std::size_t>(at - problems.sizes.begin())] =
-        options.rates(history).operations;
-  }
+  if (!options.rates || problems.count() != sweep.histories.size()) return operations;
+  for (std::size_t p = 0; p < problems.count(); ++p)
+    operations[p] = options.rates(sweep.histories[p]).operations;
   return operations;
 }
 
