@@ -300,6 +300,22 @@ TEST_CASE("what offloading costs besides moves the break-even") {
   CHECK(dear.regret_offload > 0.5);
 }
 
+TEST_CASE("a verdict is judged as it is given, not as the mean has it") {
+  SampleSet set;
+  set.samples.emplace_back();
+  set.samples[0].cpu_ms = 2;
+  set.samples[0].gpu_ms = {1};
+  LeftOut one;
+  one.prediction.deciding = {0.1, 0.1};
+  one.prediction.probability = 0.9;
+  one.prediction.log_regret_offload = 0.2;  // it seldom is much slower
+  one.prediction.log_regret_keep = 0.09;
+  CHECK_FALSE(one.unknown());
+  CHECK(figures_of(set, {one}).wrong == 0);
+  CHECK(figures_of(set, {one}).right == 0);  // of the choices by the mean
+  CHECK(risk_curve(set, {one}).back().wrong == 0);
+}
+
 TEST_CASE("the most certain answers are the least often wrong") {
   const SampleSet set = evaluated_example();
   const auto results = required(leave_out(set, GroupBy::program, 0, options_of("forest"), nullptr));

@@ -71,8 +71,8 @@ void add_choice(const Sample& sample, const LeftOut& one, Sums& sums) {
   sums.log_gpu += std::log(gpu / best);
 }
 
-bool is_wrong(const Sample& sample, const LeftOut& one) {
-  return one.offload_alike() != (sample.best_gpu_ms() < sample.cpu_ms);
+bool is_wrong(const Sample& sample, bool offload) {
+  return offload != (sample.best_gpu_ms() < sample.cpu_ms);
 }
 
 bool inside(const LogInterval& interval, double value) {
@@ -135,11 +135,11 @@ Figures figures_of(const SampleSet& set, const std::vector<LeftOut>& results) {
     figures.coverage90 += inside(prediction.interval90, measured) ? 1 / count : 0;
     widths.push_back(std::exp(prediction.interval80.high - prediction.interval80.low));
     add_choice(sample, one, sums);
-    figures.right += is_wrong(sample, one) ? 0 : 1 / count;
+    figures.right += is_wrong(sample, one.offload_alike()) ? 0 : 1 / count;
     if (one.unknown()) continue;
     ++answered;
     answered_covered += covered ? 1 : 0;
-    figures.wrong += is_wrong(sample, one) ? 1 : 0;
+    figures.wrong += is_wrong(sample, prediction.deciding.low > 0) ? 1 : 0;
   }
   figures.groups = groups.size();
   figures.samples = results.size();
@@ -175,9 +175,9 @@ std::vector<RiskPoint> risk_curve(const SampleSet& set, const std::vector<LeftOu
   for (std::size_t i = 0; i < certain.size(); ++i) {
     const Sample& sample = set.samples[certain[i]->sample];
     const SpeedupPrediction& prediction = certain[i]->prediction;
-    expected += sample.cpu_ms *
-                (certain[i]->offload_alike() ? prediction.regret_offload : prediction.regret_keep);
-    if (is_wrong(sample, *certain[i])) {
+    const bool offload = prediction.probability > 0.5;
+    expected += sample.cpu_ms * (offload ? prediction.regret_offload : prediction.regret_keep);
+    if (is_wrong(sample, offload)) {
       wrong += 1;
       regret += std::abs(sample.cpu_ms - sample.best_gpu_ms());
     }

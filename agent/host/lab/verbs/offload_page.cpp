@@ -76,8 +76,10 @@ Section risk_section(const json& risk) {
 Page offload_page(const json& result) {
   Page page;
   page.title = "Offloading: predictions on " + result.value("set", "samples");
-  page.lead = "Each group of samples (" + result.value("left_out", "nothing") +
-              ") was left out of the learning and then predicted.";
+  const std::string left_out = result.value("left_out", "nothing");
+  page.lead = left_out == "nothing" ? "Predicted by a model that was given."
+                                    : "Each group of samples (" + left_out +
+                                          ") was left out of the learning and then predicted.";
   if (!result.value("complete", true)) page.lead += " Stopped early: some are missing.";
   if (const std::string device = result.value("device", ""); !device.empty())
     page.lead += " GPU: " + device + ".";

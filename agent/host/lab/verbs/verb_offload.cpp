@@ -398,11 +398,19 @@ void evaluate_model(const EvaluateArguments& arguments, CliContext& context) {
   must(check_features(arguments.files.set, model.set.features, set.features));
   const auto predictor = must(offload::Predictor::learn(model.set, model.options));
   std::vector<LeftOut> results;
+  std::size_t seen = 0;
   for (std::size_t i = 0; i < set.samples.size(); ++i) {
     const offload::Sample& sample = set.samples[i];
     results.push_back(
         {i, offload::group_of(sample, model.options.group), predictor.predict(sample)});
+    seen += std::any_of(model.set.samples.begin(), model.set.samples.end(), [&](const auto& known) {
+      return known.name == sample.name && known.features == sample.features;
+    });
   }
+  if (seen > 0)
+    context.warn(report::count_text(seen) + " of " + report::count_text(results.size()) +
+                 " samples are among what the model learned from: their figures say nothing about "
+                 "others");
   json result = json_of(offload::figures_of(set, results));
   result["set"] = set.name;
   result["left_out"] = "nothing";
