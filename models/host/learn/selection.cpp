@@ -248,13 +248,17 @@ Result<Problems> problems_of(Span<const History> histories, std::size_t seen) {
                     " on " + problems.device + ": expected at least 5 to learn and to test with");
 }
 
-double DefaultRoutine::ns(const Problems& problems, std::size_t problem) const {
+std::size_t DefaultRoutine::at(const Problems& problems, std::size_t problem) const {
   const bool above = product(problems.sizes[problem]) > threshold;
   const std::vector<double>& times = problems.ns[problem];
   for (const std::size_t method : {above ? large : small, above ? small : large}) {
-    if (times[method] > 0) return times[method];
+    if (times[method] > 0) return method;
   }
-  return *std::max_element(times.begin(), times.end());
+  return static_cast<std::size_t>(std::max_element(times.begin(), times.end()) - times.begin());
+}
+
+double DefaultRoutine::ns(const Problems& problems, std::size_t problem) const {
+  return problems.ns[problem][at(problems, problem)];
 }
 
 DefaultRoutine default_routine(const Problems& problems, const Rows& training) {

@@ -62,8 +62,8 @@ struct DefaultRoutine {
   std::size_t small_at = 0;  // problem
   std::size_t large_at = 0;
   double threshold = 0;  // product of sizes; above it `large`
-  // ns of it at a problem; where its method does not run, of the other, or of the slowest that
-  // does.
+  // Its method at a problem; where that does not run, the other, or the slowest that does.
+  std::size_t at(const Problems& problems, std::size_t problem) const;
   double ns(const Problems& problems, std::size_t problem) const;
 };
 // The methods are tuned on all problems, as a library's are that ships; the threshold on

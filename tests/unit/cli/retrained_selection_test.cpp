@@ -38,3 +38,16 @@ TEST_CASE("a tree of all measurements is of the kind that does best where it was
   // The right half everywhere, and 0.95 at a fourth: 0.9875.
   CHECK(scores.native.dtpr.mean() > 0.9);
 }
+
+TEST_CASE("a pick that the board does not have is the default at that problem") {
+  selection::Problems here = noisy_halves(), there = here;
+  here.members.push_back("other");
+  here.member = {0, 1};
+  for (std::size_t p = 0; p < here.count(); ++p) {
+    const bool small = p < here.count() / 2;
+    here.ns[p] = {small ? 100.0 : 200.0, small ? 200.0 : 100.0};
+  }
+  there.configurations = {Configuration{7}, Configuration{8}};
+  const cli::RetrainedScores scores = cli::retrained_selection(here, there, 0, {});
+  CHECK(scores.before.dttr.mean() == 1);
+}

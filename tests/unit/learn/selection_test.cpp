@@ -282,3 +282,13 @@ TEST_CASE("a forest finds the product that parts two methods, at sizes that it h
     CHECK(again.choose(problems, p) == same.choose(problems, p));
   }
 }
+
+TEST_CASE("ours is not told what runs at the problems that it is tested on") {
+  Problems problems = two_sides();
+  problems.seen = 32;
+  for (std::size_t p = 0; p < problems.count(); ++p) problems.ns[p][2] = p < 32 ? 50 : 0;
+  const SplitResults results = required(evaluate(problems, {}));
+  CHECK(results.choices == std::vector<std::size_t>(32, 2));
+  CHECK(results.ours.accuracy.mean() == 0);
+  CHECK(results.ours.dttr.mean() == 1);
+}

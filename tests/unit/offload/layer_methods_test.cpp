@@ -36,6 +36,7 @@ std::string times() {
       text += "board,net,viennacl-fp16," + cell + "forward,1\n";
       text += "board,net,cpu," + cell + "forward,1\n";
       text += "board,net,clblast," + cell + "backward,1\n";
+      text += "other,net,viennacl," + cell + "forward,9\n";
     }
   }
   return text;

@@ -57,6 +57,7 @@ bool is_single_precision_gpu(std::string_view variant) {
 // Columns are looked up once: there are many rows.
 std::map<Cell, std::map<std::string, std::vector<double>>> read_times(
     const CommaTable& table, const std::map<Name, Product>& products) {
+  const std::size_t device = table.find("device");
   const std::size_t direction = table.find("direction");
   const std::size_t network = table.find("network");
   const std::size_t layer = table.find("layer");
@@ -69,7 +70,8 @@ std::map<Cell, std::map<std::string, std::vector<double>>> read_times(
     const double ms = table.number(row, time);
     const double images = table.number(row, batch);
     const bool wanted = table.text(row, direction) == "forward" && products.count(name) > 0 &&
-                        is_single_precision_gpu(table.text(row, variant));
+                        is_single_precision_gpu(table.text(row, variant)) &&
+                        table.text(row, device) == table.text(0, device);
     if (!wanted || !(ms > 0 && ms < kMaxTime_ms) || !(images >= 1 && images < 1e6)) continue;
     cells[{name.first, name.second, images}][std::string(table.text(row, variant))].push_back(ms);
   }

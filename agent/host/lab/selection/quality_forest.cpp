@@ -182,7 +182,7 @@ std::size_t QualityForest::choose(const Problems& problems, std::size_t problem)
   std::size_t best = methods_.front();
   double most = -std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < promised.size(); ++k) {
-    if (problems.ns[problem][methods_[k]] <= 0 || promised[k] <= most) continue;
+    if (promised[k] <= most) continue;
     most = promised[k];
     best = methods_[k];
   }

@@ -31,7 +31,7 @@ class QualityForest {
   // Deterministic. `rows` must not be empty.
   QualityForest(const Problems& problems, const Rows& rows, const ForestRecipe& recipe,
                 std::uint64_t seed);
-  // The method that promises most at a problem, among those that run there.
+  // The method that promises most at a problem; it need not run there.
   std::size_t choose(const Problems& problems, std::size_t problem) const;
 
  private:

@@ -70,13 +70,13 @@ Tree tree_of(const Problems& problems, const Rows& learned) {
   return tree;
 }
 
-// The method of the configuration, else the default's.
-std::size_t method_of(const Problems& problems, const Configuration& configuration,
-                      const selection::DefaultRoutine& usual) {
+// The method of the configuration, else the default's at that problem.
+std::size_t method_of(const Problems& problems, std::size_t problem,
+                      const Configuration& configuration, const selection::DefaultRoutine& usual) {
   const auto found =
       std::find(problems.configurations.begin(), problems.configurations.end(), configuration);
   return found == problems.configurations.end()
-             ? usual.large
+             ? usual.at(problems, problem)
              : static_cast<std::size_t>(found - problems.configurations.begin());
 }
 
@@ -84,7 +84,7 @@ selection::Score score_of(const Problems& problems, const Rows& test, const Tree
                           const selection::DefaultRoutine& usual) {
   Methods choices;
   for (const std::size_t p : test) {
-    choices.push_back(method_of(problems, tree.choose(problems.sizes[p]), usual));
+    choices.push_back(method_of(problems, p, tree.choose(problems.sizes[p]), usual));
   }
   return selection::score(problems, test, choices, usual);
 }
@@ -96,7 +96,7 @@ bool replace(const Problems& here, const Rows& learned, const Tree& before, std:
   std::vector<MeasuredRow> rows;
   for (const std::size_t p : first_of(learned)) {
     const Configuration& pick = before.choose(here.sizes[p]);
-    Methods tried{usual.small, usual.large, method_of(here, pick, usual)};
+    Methods tried{usual.small, usual.large, method_of(here, p, pick, usual)};
     for (std::size_t i = 0; i < measured; ++i) {
       tried.push_back(static_cast<std::size_t>(random.below(here.methods())));
     }
