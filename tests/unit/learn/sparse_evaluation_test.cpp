@@ -192,6 +192,15 @@ TEST_CASE("scaled inputs and C by five folds give what scikit-learn gives") {
   CHECK(polynomial.test_mse == doctest::Approx(0.0078209).epsilon(0.01));
 }
 
+TEST_CASE("where no fold can be learned from, C is the least that is tried") {
+  sparse::PublishedRows rows = unscaled_rows();
+  for (std::size_t i = 0; i < rows.group.size(); ++i) rows.group[i] = i / 50;
+  const auto figures = required(sparse::with_scaled_inputs(rows, sparse::PublishedKernel::radial, 4,
+                                                           sparse::PublishedSplit::by_group, 1));
+  CHECK(figures.class_cost == 0.5);
+  CHECK(figures.value_cost == 0.5);
+}
+
 TEST_CASE("what only a row of the same matrix tells is not known by group") {
   sparse::PublishedRows rows = unscaled_rows();
   for (std::size_t i = 0; i < rows.inputs.size(); ++i) {

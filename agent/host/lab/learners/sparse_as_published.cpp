@@ -251,7 +251,7 @@ double over_folds(const Side& train, bool by_group, const svm_parameter& paramet
 }
 
 void search_cost(const Side& train, bool by_group, svm_parameter& parameters) {
-  double best = 0, most = -HUGE_VAL;
+  double best = kCosts[0], most = -HUGE_VAL;
   for (const double cost : kCosts) {
     parameters.C = cost;
     const double found = over_folds(train, by_group, parameters);

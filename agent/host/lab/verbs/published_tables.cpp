@@ -75,11 +75,12 @@ constexpr std::size_t kWayCount = std::size(kWays);
 
 // Of one history.
 struct Column {
+  std::string device;
   std::string name;
   bool of_products = false;
   std::size_t rows = 0;
-  std::size_t equal_inputs = 0;            // rows that have the inputs of another one
-  PublishedFigures figures[kWayCount][2];  // by way and kernel
+  std::size_t equal_inputs = 0;                 // rows that have the inputs of another one
+  PublishedFigures figures[kWayCount][2] = {};  // by way and kernel
 };
 
 std::string figure_text(double value, const char* format = "%.4g") {
@@ -104,18 +105,16 @@ void learn(const PublishedRows& rows, bool of_products, Column& column) {
 
 std::vector<Column> columns_of(const std::vector<const History*>& histories) {
   std::vector<Column> columns;
-  const auto add = [&](const std::string& name, const PublishedRows& rows, bool of_products) {
-    columns.emplace_back();
-    columns.back().name = name;
-    learn(sparse::thinned(rows), of_products, columns.back());
+  const auto add = [&](const auto& table, bool single, bool of_products) {
+    columns.push_back({table.device, single ? "f32" : "f64"});
+    learn(sparse::thinned(sparse::published_rows(table)), of_products, columns.back());
   };
   for (const sparse::Table& table : sparse::tables_of(histories)) {
-    add(table.number_bytes == 4 ? "f32" : "f64", sparse::published_rows(table), true);
+    add(table, table.number_bytes == 4, true);
   }
   for (const sparse::VectorTable& table : sparse::vector_tables_of(histories)) {
     if (table.kernel.rfind("axpby", 0) != 0) continue;
-    const bool single = table.kernel == "axpby";
-    add(single ? "f32" : "f64", sparse::published_rows(table), false);
+    add(table, table.kernel == "axpby", false);
   }
   return columns;
 }
@@ -134,7 +133,8 @@ void print_table(const PublishedTable& table, const std::vector<Column>& columns
   std::vector<std::string> heads{"  "};
   for (const Column& column : columns) {
     if (column.of_products != table.of_products) continue;
-    for (const Way& way : kWays) heads.push_back(">" + column.name + way.head);
+    for (const Way& way : kWays)
+      heads.push_back(">" + column.device + " " + column.name + way.head);
   }
   for (const char* name : kTheirColumns) heads.push_back(std::string(">") + name);
   TextTable text(heads);
@@ -159,14 +159,14 @@ void print_doubts(const std::vector<Column>& columns, const CliContext& context)
     for (std::size_t way = 0; way < kWayCount; ++way) {
       for (const int kernel : {0, 1}) {
         const PublishedFigures& figures = column.figures[way][kernel];
-        text.add_row({std::string("  ") + (column.of_products ? "products " : "vectors ") +
-                          column.name + (kernel == 0 ? " rbf," : " poly,") + kWays[way].head,
-                      std::to_string(column.rows), std::to_string(column.equal_inputs),
-                      figure_text(100 * figures.test_majority, "%.1f %%"),
-                      figure_text(100 * figures.test_balanced, "%.1f %%"),
-                      figure_text(100 * figures.same_answer, "%.1f %%"),
-                      figure_text(figures.test_variance),
-                      figure_text(figures.class_cost) + "; " + figure_text(figures.value_cost)});
+        text.add_row(
+            {std::string("  ") + (column.of_products ? "products " : "vectors ") + column.device +
+                 " " + column.name + (kernel == 0 ? " rbf," : " poly,") + kWays[way].head,
+             std::to_string(column.rows), std::to_string(column.equal_inputs),
+             figure_text(100 * figures.test_majority, "%.1f %%"),
+             figure_text(100 * figures.test_balanced, "%.1f %%"),
+             figure_text(100 * figures.same_answer, "%.1f %%"), figure_text(figures.test_variance),
+             figure_text(figures.class_cost) + "; " + figure_text(figures.value_cost)});
       }
     }
   }
@@ -205,6 +205,7 @@ json report_as_published(const std::vector<const History*>& histories, const Cli
   }
   return list_of(columns, [](const Column& column) {
     json answer = {{"of", column.of_products ? "products" : "vectors"},
+                   {"device", column.device},
                    {"precision", column.name},
                    {"rows", column.rows},
                    {"rows_of_equal_inputs", column.equal_inputs}};
