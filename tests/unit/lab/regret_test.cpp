@@ -231,6 +231,15 @@ TEST_CASE("a start whose compilation fails is paid for by everybody") {
         doctest::Approx(30 + (*median)[0].total_ms[Policy::never]));
 }
 
+TEST_CASE("a row without a compile time takes the median of the others, chosen ones too") {
+  History history = history_of({{4, 500}, {2, 700}, {1, std::nan("")}});
+  history.extras.emplace_back(kProposalColumn);
+  for (int row = 0; row < 3; ++row) history.extras[0].push_text("portfolio");
+  const auto device = required(RecordedDevice::of(history));
+  CHECK(device.has_compile_times());
+  CHECK(device.compile_time(2) == Nanoseconds{600000000});
+}
+
 TEST_CASE("numbers of launches must be whole and in range") {
   const auto target_history = five_rows();
   const auto target = RegretTarget::of(target_history);

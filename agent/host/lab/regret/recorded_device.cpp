@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "agent/host/lab/replayed_trials.hpp"
-#include "models/host/insight/fractions.hpp"
+#include "models/core/median.hpp"
 
 namespace idletune::regret {
 namespace {
@@ -17,7 +17,12 @@ Nanoseconds rounded(double ns) {
 
 Result<RecordedDevice> RecordedDevice::of(const History& history) {
   RecordedDevice device;
-  const double usual_compile = distribution_of(history).median_compile_ns;
+  std::vector<double> compile_times;
+  for (const std::size_t row : history.valid_rows()) {
+    const double ns = history.compile_time_ns(row);
+    if (std::isfinite(ns)) compile_times.push_back(ns);
+  }
+  const double usual_compile = median_of(std::move(compile_times));
   device.has_compile_times_ = usual_compile > 0;
   for (std::size_t row = 0; row < history.rows(); ++row) {
     const bool correct = history.correct(row);

@@ -12,6 +12,7 @@
 namespace idletune::regret {
 namespace {
 
+constexpr double kOverheadLimit = 0.02;  // as in AgentOptions
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 // Streams of random numbers that must not be those of the searcher.
 constexpr std::uint64_t kStartStream = 0x7374617274;
@@ -127,7 +128,7 @@ class Applications {
  public:
   Applications(const RegretOptions& options, const RecordedDevice& device, const TuningRun& run,
                Course& course)
-      : share_(options.overhead_limit), device_(device), run_(run), course_(course) {
+      : device_(device), run_(run), course_(course) {
     for (const double count : options.launches) each_.push_back({count});
     score_moment();
   }
@@ -149,7 +150,7 @@ class Applications {
     for (One& one : each_) {
       if (!one.ended) cut(one);
       if (course_.total_ns(one.launches) + real_ns(cost) >
-          course_.promised_ns(one.launches, share_)) {
+          course_.promised_ns(one.launches, kOverheadLimit)) {
         one.promise_kept = false;
       }
     }
@@ -195,7 +196,7 @@ class Applications {
   }
   Decision decide_at(double launch, double launches) const {
     return run_.decide({launches - launch, course_.allowance_after(launch),
-                        course_.promise_after(launch, share_)});
+                        course_.promise_after(launch, kOverheadLimit)});
   }
   void end(One& one, Verdict verdict, std::string reason) {
     one.ended = true;
@@ -211,8 +212,8 @@ class Applications {
   // As the agent does it: a compilation ends where the promise would be broken. Nothing is left
   // then.
   void cut(One& one) {
-    const Nanoseconds limit = left_of(course_.promise_after(next_launch_, share_), course_.launch(),
-                                      one.launches - next_launch_);
+    const Nanoseconds limit = left_of(course_.promise_after(next_launch_, kOverheadLimit),
+                                      course_.launch(), one.launches - next_launch_);
     if (run_.compiled() <= limit) return;
     end(one, Verdict::stop, "A compilation took all that tuning may cost.");
     one.total += real_ns(limit);
@@ -235,7 +236,6 @@ class Applications {
     return course_.total_ns(next_launch_) + (one.launches - next_launch_) * fastest < one.best;
   }
 
-  double share_;
   const RecordedDevice& device_;
   const TuningRun& run_;
   Course& course_;
@@ -311,7 +311,7 @@ Result<std::vector<Application>> play_applications(const RegretTarget& target,
   TuningRun run(target, model, beginning.row, options, seed);
   const std::optional<std::size_t> pick_row = run.first_pick();
   LedgerOptions account;
-  account.share = options.overhead_limit;
+  account.share = kOverheadLimit;
   Course at_once(beginning.compile_ns, launch, std::nullopt);
   Course allowed(beginning.compile_ns, launch, account);
   Applications free(options, device, run, at_once);

@@ -70,11 +70,7 @@ std::vector<double> default_launches();
 struct RegretOptions {
   std::vector<double> launches = default_launches();  // whole numbers, 1 to 10^12
   Start start = Start::first_pick;
-  bool ledger = true;  // false: `idletune` is the same as `idletune_no_ledger`
-  double overhead_limit = 0.02;
-  double adoption_margin = kAdoptionMargin;
-  double well_performing_ratio = kWellPerforming;
-  double wanted_probability = kWantedProbability;
+  bool ledger = true;                      // false: `idletune` is the same as `idletune_no_ledger`
   const SearchLearner* learner = nullptr;  // null: none; not owned
 };
 

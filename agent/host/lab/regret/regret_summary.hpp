@@ -63,7 +63,6 @@ struct RegretCurve {
   bool has_model = false;
   bool seen = false;          // the model learned from this very target
   std::string no_first_pick;  // why the model has none; then that start is a random one
-  bool has_compile_times = false;
   Start start = Start::first_pick;
   std::vector<RegretPoint> points;
 };

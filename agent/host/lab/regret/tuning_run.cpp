@@ -22,9 +22,6 @@ SearchSubject subject_of(const RegretTarget& target, std::size_t start,
   subject.device = target.history().device;
   subject.seed = seed;
   subject.learner = options.learner;
-  subject.target_ratio = options.well_performing_ratio;
-  subject.wanted_probability = options.wanted_probability;
-  subject.adoption_margin = options.adoption_margin;
   return subject;
 }
 
@@ -34,7 +31,6 @@ TuningRun::TuningRun(const RegretTarget& target, std::shared_ptr<const KernelMod
                      std::size_t start, const RegretOptions& options, std::uint64_t seed)
     : target_(target),
       device_(target.device()),
-      options_(options),
       search_(subject_of(target, start, options, seed), std::move(model)),
       running_(start),
       running_time_(device_.run_time(start)) {
@@ -46,12 +42,6 @@ TuningRun::TuningRun(const RegretTarget& target, std::shared_ptr<const KernelMod
   compiled.wall = device_.compile_time(start);
   search_.estimates().observe(compile, compiled, context());
   search_.estimates().no_step();
-}
-
-StepOptions TuningRun::step_options() const {
-  StepOptions step;
-  step.margin = options_.adoption_margin;
-  return step;
 }
 
 StageContext TuningRun::context() const {
@@ -96,7 +86,7 @@ Nanoseconds TuningRun::play(Plan& plan, RowOf row_of, RunOf run_of) {
 Nanoseconds TuningRun::make_baseline() {
   has_baseline_ = true;
   // The program that the application runs serves the baseline too: no second compilation.
-  ReferenceBaseline baseline(target_.history().shape, {}, true, false, step_options());
+  ReferenceBaseline baseline(target_.history().shape, {}, true, false, StepOptions());
   const Nanoseconds cost = play(
       baseline, [&] { return running_; }, [&] { return running_time_; });
   search_.baseline_ended(StepResult::of(target_.space().at(running_), baseline));
@@ -117,7 +107,7 @@ std::optional<Nanoseconds> TuningRun::advance() {
   CandidateContext candidate;
   candidate.shape = target_.history().shape;
   candidate.incumbent_time = running_time_;
-  CandidateTrial trial(step_options(), candidate);
+  CandidateTrial trial(StepOptions(), candidate);
   const Nanoseconds cost = play(
       trial, [&] { return trial.next_is_incumbent() ? running_ : row; },
       [&] { return trial.next_run(); });

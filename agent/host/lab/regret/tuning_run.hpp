@@ -52,11 +52,9 @@ class TuningRun {
   Nanoseconds play(Plan& plan, RowOf row_of, RunOf run_of);
   Nanoseconds make_baseline();
   StageContext context() const;
-  StepOptions step_options() const;
 
   const RegretTarget& target_;
   const RecordedDevice& device_;
-  const RegretOptions& options_;
   ShapeSearch search_;
   std::size_t running_;
   Nanoseconds running_time_;

@@ -3,6 +3,7 @@
 #include <idletune/learning.hpp>
 
 #include "agent/host/lab/held_out_model.hpp"
+#include "agent/host/lab/known_kernel.hpp"
 #include "agent/host/lab/regret/regret_summary.hpp"
 #include "agent/host/lab/verbs/lab_verbs.hpp"
 #include "agent/host/report/numbers.hpp"
@@ -66,7 +67,7 @@ std::optional<Played> play(const Study& study, const Pair& at, const ReportOptio
     auto learned = learn_held_out(history, without_device_of(history, training));
     if (learned.ok()) model = std::move(*learned);
   }
-  const auto kernel = KernelModel::of(model, at.group->kernel, target->space());
+  const auto kernel = known_kernel(model, history, target->space()).model;
   Played played{at, kernel != nullptr, {}};
   std::vector<std::vector<regret::Application>> per_launches;
   regret::RegretOptions regret_options;

@@ -214,7 +214,6 @@ std::vector<RegretCurve> curves_of(const std::vector<Series>& series, std::size_
     curve.has_model = one.seeds.back().has_model;
     curve.no_first_pick = one.seeds.back().no_first_pick;
     curve.seen = one.target->seen;
-    curve.has_compile_times = one.target->recorded->device().has_compile_times();
     curve.start = one.start;
     for (std::size_t p = 0; p < points; ++p) {
       std::vector<Application> applications;
