@@ -1,6 +1,7 @@
 #include "agent/host/lab/compared_searchers.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include <idletune/learning.hpp>
@@ -37,7 +38,7 @@ bool set_option(std::string_view key, std::string_view value, IterMlOptions& opt
     options.pick_ratio = number;
   } else if (key == "cut" && number >= 0 && number < 1) {
     options.cut_ratio = number;
-  } else if (key == "iterations" && number >= 1 && number <= 1000) {
+  } else if (key == "iterations" && number >= 1 && number <= 1000 && number == std::floor(number)) {
     options.iterations = static_cast<std::size_t>(number);
   } else if (key == "samples" && (value == "own" || value == "all")) {
     options.all_samples = value == "all";

@@ -34,7 +34,7 @@ TEST_CASE("kin count more than strangers") {
 TEST_CASE(
     "equal devices predict what drawing without repetition needs, with an interval around it") {
   const std::vector<SpaceOnDevice> others{{"x", 500, 5}, {"y", 500, 5}};
-  const auto prediction = required(predict_steps_by_kinship("z", 0, others, 0.5));
+  const auto prediction = required(predict_steps_by_kinship("z", 500, others, 0.5));
   CHECK(prediction.steps == random_search_steps_without_repetition(500, 5, 0.5));
   CHECK(prediction.fewest < prediction.steps);
   CHECK(prediction.most > prediction.steps);

@@ -97,10 +97,10 @@ TEST_CASE("names of IterML searchers carry their options") {
   CHECK(full.search_dropped);
   const auto published = required(iterml_options("iterml:pick=1:dropped=never"));
   CHECK_FALSE(published.search_dropped);
-  for (const char* name :
-       {"iter", "iterml2", "iterml:", "iterml:trees", "iterml:pick=0", "iterml:pick=1.5",
-        "iterml:pick=x", "iterml:cut=1", "iterml:iterations=0", "iterml:samples=some",
-        "iterml:dropped=maybe", "iterml:pick=0.1:knn", "iterml:knn:speed=2"}) {
+  for (const char* name : {"iter", "iterml2", "iterml:", "iterml:trees", "iterml:pick=0",
+                           "iterml:pick=1.5", "iterml:pick=x", "iterml:cut=1",
+                           "iterml:iterations=0", "iterml:iterations=2.5", "iterml:samples=some",
+                           "iterml:dropped=maybe", "iterml:pick=0.1:knn", "iterml:knn:speed=2"}) {
     CAPTURE(name);
     CHECK_FALSE(iterml_options(name).ok());
     CHECK_FALSE(wrong_with_searcher(name).empty());

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "agent/host/lab/selection/published_tree.hpp"
-#include "agent/host/lab/selection/quality_forest.hpp"
+#include "agent/host/lab/selection/selection_evaluation.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 #include "tests/unit/required.hpp"
 

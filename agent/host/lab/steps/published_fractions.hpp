@@ -1,5 +1,4 @@
 // Well-performing fractions that were published: a small prior for kernels without a history.
-// Device-safe.
 #pragma once
 
 #include <cstdint>

@@ -53,17 +53,14 @@ std::optional<StepsPrediction> predict_steps_by_kinship(std::string_view device,
   double weights = 0;
   double squared_weights = 0;
   double sum = 0;
-  std::uint64_t largest = 0;
   for (const SpaceOnDevice& other : others) {
     const double weight = weight_of(other);
     if (!(weight > 0)) continue;
-    largest = std::max(largest, other.configurations);
     weights += weight;
     squared_weights += weight * weight;
     sum += weight * std::log(fraction_of(other));
   }
   if (!(weights > 0)) return std::nullopt;
-  if (configurations == 0) configurations = largest;
   const double mean = sum / weights;
   double spread = 0;
   for (const SpaceOnDevice& other : others) {

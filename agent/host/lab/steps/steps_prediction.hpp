@@ -1,5 +1,5 @@
 // How many steps random search will need on a device without measurements of this kernel, from
-// other devices that have some (Olha et al. 2020, section 3.2). Device-safe.
+// other devices that have some (Olha et al. 2020, section 3.2).
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,8 @@ std::optional<StepsPrediction> predict_steps_by_mean(Span<const SpaceOnDevice> o
                                                      double probability);
 
 // Ours: the geometric mean, each device weighing e^(-distance of its family from the target's), and
-// drawing without repetition from a space of `configurations` (0: unknown, then the largest of the
-// others). The interval takes the spread between the others, and before there are many that of the
-// published fractions.
+// drawing without repetition from a space of `configurations`. The interval takes the spread
+// between the others, and before there are many that of the published fractions.
 std::optional<StepsPrediction> predict_steps_by_kinship(std::string_view device,
                                                         std::uint64_t configurations,
                                                         Span<const SpaceOnDevice> others,
