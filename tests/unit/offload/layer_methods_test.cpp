@@ -73,6 +73,7 @@ TEST_CASE("layers become matrix products, and libraries methods with the median 
   CHECK(problems.device == "board");
   CHECK(problems.members == std::vector<std::string>{"clblast", "viennacl"});
   REQUIRE(problems.count() == 6);
+  CHECK(problems.seen == 6);
   CHECK(problems.sizes[0] == std::vector<double>{8, 49, 18, 2});
   CHECK(problems.sizes[2] == std::vector<double>{10, 1, 784, 2});
   CHECK(problems.ns[0] == std::vector<double>{4e6, 2e6});

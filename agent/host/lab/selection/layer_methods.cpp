@@ -118,6 +118,7 @@ Result<selection::Problems> layer_methods(Bytes times_bytes, const std::string& 
       problems.ns.back()[methods.at(variant)] = kMillisecond * median_of(samples);
     }
   }
+  problems.seen = problems.count();
   if (problems.count() >= kLeastProblems) return problems;
   return Status(StatusCode::corrupt, times_path + ": " + std::to_string(problems.count()) +
                                          " layers and batches have times and shapes, expected at "
