@@ -100,7 +100,7 @@ TEST_CASE("on recorded boards the library is chosen well for layers that were le
   const auto mali = required(layer_methods(bytes("s_mali-t860.csv.gz"), "t", shapes, "s"));
   CHECK(mali.count() == 736);
   CHECK(best_single(mali) == doctest::Approx(0.953).epsilon(0.001));
-  CHECK(left_out(mali) >= 0.965);
+  CHECK(left_out(mali) >= 0.96);
   const auto tx1 = required(layer_methods(bytes("s_jetson-tx1.csv.gz"), "t", shapes, "s"));
   CHECK(tx1.count() == 944);
   CHECK(left_out(tx1) >= 0.985);
