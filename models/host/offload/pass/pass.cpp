@@ -118,7 +118,6 @@ Instrumentation::Copied Instrumentation::copy_region(const FoundRegion& found) {
   const std::vector<Function*> copies = copy_functions(found);
   const Copied result{found.function, copies.front()};
   if (timing_) return result;
-  call_copies(found, copies);
   RegionCode code(found.function->getName().str());
   for (Function* copy : copies) {
     const auto continuations = prepare(*copy, copies);

@@ -219,10 +219,6 @@ std::vector<Function*> copy_functions(const FoundRegion& region) {
     copy->setComdat(nullptr);
     copies.push_back(copy);
   }
-  return copies;
-}
-
-void call_copies(const FoundRegion& region, const std::vector<Function*>& copies) {
   for (Function* copy : copies) {
     for (llvm::BasicBlock& block : *copy) {
       for (llvm::Instruction& instruction : block) {
@@ -235,6 +231,7 @@ void call_copies(const FoundRegion& region, const std::vector<Function*>& copies
       }
     }
   }
+  return copies;
 }
 
 std::vector<llvm::BasicBlock*> prepare(Function& copy, const std::vector<Function*>& copies) {

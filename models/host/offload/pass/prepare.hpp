@@ -23,10 +23,8 @@ bool is_called(const llvm::Function& function, const std::string& name);
 std::vector<FoundRegion> find_regions(llvm::Module& module, const std::vector<std::string>& names,
                                       std::string& error);
 
-// Copies of a region's functions, its own first; they call the originals.
+// Copies of a region's functions, its own first; they call each other.
 std::vector<llvm::Function*> copy_functions(const FoundRegion& region);
-// Afterwards they call each other.
-void call_copies(const FoundRegion& region, const std::vector<llvm::Function*>& copies);
 
 // Of a region's copy of a function: no exceptions are caught, what is never reached is gone, small
 // copies are loads and stores, variables are in registers, and calls of the region's other

@@ -67,7 +67,6 @@ struct PreparedRegion {
 PreparedRegion prepare_region(const FoundRegion& region, const std::vector<GivenValue>& values) {
   PreparedRegion prepared{
       region.function, values_for(*region.function, values), copy_functions(region), {}};
-  call_copies(region, prepared.copies);
   for (llvm::Function* copy : prepared.copies) {
     prepared.continuations.push_back(prepare(*copy, prepared.copies));
   }
