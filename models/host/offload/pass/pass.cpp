@@ -244,12 +244,9 @@ void Instrumentation::run() {
                               builder.CreatePointerCast(registrations_[i + 1], pointer), text});
   }
   if (timing_) {
-    const auto timed = module_.getOrInsertFunction("idletune_register_timed", builder.getVoidTy(),
-                                                   pointer, pointer);
-    for (const Copied& region : copied) {
-      llvm::Value* name = builder.CreateGlobalStringPtr(region.original->getName());
-      builder.CreateCall(timed, {builder.CreatePointerCast(name, pointer), text});
-    }
+    const auto timed =
+        module_.getOrInsertFunction("idletune_register_timed", builder.getVoidTy(), pointer);
+    for (std::size_t i = 0; i < copied.size(); ++i) builder.CreateCall(timed, text);
   }
   builder.CreateRetVoid();
   llvm::appendToGlobalCtors(module_, begin, 0);

@@ -1,5 +1,7 @@
 #include "models/host/offload/runtime/region_record.hpp"
 
+#include <charconv>
+
 namespace idletune::offload {
 namespace {
 
@@ -112,7 +114,10 @@ void RegionRecord::write(std::FILE* file, const std::string& label) const {
   std::fprintf(file, "},\n \"features\": {");
   const auto features = analysis_->features(executions);
   for (std::size_t i = 0; i < kStreamFeatures; ++i) {
-    std::fprintf(file, "%s\"%s\": %.17g", i == 0 ? "" : ", ", kStreamFeatureNames[i], features[i]);
+    // The program may have set a locale whose point is a comma.
+    char number[32];
+    *std::to_chars(number, number + 31, features[i]).ptr = '\0';
+    std::fprintf(file, "%s\"%s\": %s", i == 0 ? "" : ", ", kStreamFeatureNames[i], number);
   }
   std::fprintf(file, "},\n \"remarks\": [");
   bool first = true;

@@ -11,7 +11,6 @@
 namespace {
 
 struct TimedRegion {
-  const char* name = nullptr;
   std::uint64_t entries = 0;
   std::int64_t nanoseconds = 0;
   std::int64_t entered = 0;
@@ -28,19 +27,17 @@ std::vector<TimedRegion>& regions() {
   return regions;
 }
 std::FILE* file = nullptr;
-std::string label;
 bool first = true;
 
 void write_regions() {
   for (TimedRegion& region : regions()) {
     if (region.entries == 0) continue;
-    std::fprintf(file, "%s{\"name\": \"%s\", \"label\": \"%s\", \"entries\": %llu, \"ms\": %.9g}",
-                 first ? "\n" : ",\n", region.name, label.c_str(),
-                 static_cast<unsigned long long>(region.entries),
-                 static_cast<double>(region.nanoseconds) / 1e6);
+    // The program may have set a locale whose point is a comma.
+    std::fprintf(file, "%s{\"ms\": %lld.%06lld}", first ? "\n" : ",\n",
+                 static_cast<long long>(region.nanoseconds / 1000000),
+                 static_cast<long long>(region.nanoseconds % 1000000));
     first = false;
-    region.entries = 0;
-    region.nanoseconds = 0;
+    region = {};
   }
 }
 
@@ -48,7 +45,7 @@ void write_regions() {
 
 extern "C" {
 
-void idletune_register_timed(const char* name, const char* settings) {
+void idletune_register_timed(const char* settings) {
   if (file == nullptr) {
     file = std::fopen(idletune::offload::setting(settings, "result").c_str(), "w");
     if (file == nullptr) std::_Exit(97);
@@ -59,7 +56,7 @@ void idletune_register_timed(const char* name, const char* settings) {
       std::fclose(file);
     });
   }
-  regions().push_back({name, 0, 0, 0});
+  regions().emplace_back();
 }
 void idletune_enter(std::uint32_t region, const void*) {
   ++regions()[region].entries;
@@ -69,8 +66,5 @@ void idletune_leave(std::uint32_t region) {
   regions()[region].nanoseconds += now() - regions()[region].entered;
 }
 void idletune_thrown(std::uint32_t) {}
-void idletune_offload_label(const char* text) {
-  write_regions();
-  label = text;
-}
+void idletune_offload_label(const char*) { write_regions(); }
 }
