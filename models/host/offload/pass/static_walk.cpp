@@ -67,9 +67,7 @@ bool StaticWalk::run(std::chrono::steady_clock::time_point deadline) {
   deadline_ = deadline;
   record_->entries = 1;
   record_->analysis().footprint().set_own(kStackTop - kStackBytes, kStackTop);
-  tracing_ = true;
-  record_->tracer().restart(record_->executions());
-  countdown_ = static_cast<std::int64_t>(bursts_.begin(record_->analysis()));
+  begin_burst();
   const std::vector<Number> arguments = first_arguments();
   call(codes_.at(region_), arguments, kStackTop);
   if (tracing_) record_->tracer().leave();
@@ -207,14 +205,15 @@ void StaticWalk::decide(std::uint32_t block, std::uint64_t way) {
   record_->turn(block);
 }
 
+void StaticWalk::begin_burst() {
+  countdown_ = static_cast<std::int64_t>(bursts_.begin());
+  record_->begin_burst(bursts_);
+  tracing_ = true;
+}
+
 void StaticWalk::change() {
   late_ = late_ || std::chrono::steady_clock::now() > deadline_;
-  if (!tracing_) {
-    record_->tracer().restart(record_->executions());
-    countdown_ = static_cast<std::int64_t>(bursts_.begin(record_->analysis()));
-    tracing_ = true;
-    return;
-  }
+  if (!tracing_) return begin_burst();
   const std::uint64_t traced = record_->tracer().operations();
   if (traced < bursts_.length()) {
     countdown_ = static_cast<std::int64_t>(bursts_.length() - traced);

@@ -11,7 +11,6 @@
 
 #include "models/host/offload/pass/static_code.hpp"
 #include "models/host/offload/pass/static_loops.hpp"
-#include "models/host/offload/runtime/bursts.hpp"
 #include "models/host/offload/runtime/region_record.hpp"
 
 namespace idletune::offload {
@@ -62,6 +61,7 @@ class StaticWalk {
   void touch_all(const Frame& frame, const EvenLoop& loop, std::uint64_t first,
                  std::uint64_t passes);
   void decide(std::uint32_t block, std::uint64_t way);
+  void begin_burst();
   void change();
   void step(Frame& frame, const Step& step);
   void access(Frame& frame, const Step& step);

@@ -15,24 +15,24 @@ class Bursts {
  public:
   void begin_run() { bursts_ = passed_ = 0; }
 
-  // How many operations the next one has. Tells the analysis what they stand for.
-  std::uint64_t begin(Analysis& analysis) {
+  // How many operations the next one has.
+  std::uint64_t begin() {
     length_ = bursts_ == 0 ? kFirst : bursts_ % kLongEvery == 0 ? kLong : kShort;
     gap_ = std::min(std::max(passed_ / kGapsPerRun, kShortestGap), kLongestGap);
-    if (bursts_ == 0) {
-      analysis.set_weight(1, 1);
-    } else {
-      // It stands for the gap behind it, too; a long one for those of the short ones, where only
-      // long ones see anything.
-      const std::uint64_t round = kLongEvery * gap_ + (kLongEvery - 1) * kShort + kLong;
-      analysis.set_weight(static_cast<double>(gap_ + length_) / static_cast<double>(length_),
-                          static_cast<double>(round) / static_cast<double>(kLong));
-    }
     ++bursts_;
     passed_ += length_;
     return length_;
   }
   std::uint64_t length() const { return length_; }  // of the last one
+  // Tells the analysis what the operations of the last one stand for.
+  void weigh(Analysis& analysis) const {
+    if (bursts_ == 1) return analysis.set_weight(1, 1);
+    // For the gap behind it, too; a long one for those of the short ones, where only long ones see
+    // anything.
+    const std::uint64_t round = kLongEvery * gap_ + (kLongEvery - 1) * kShort + kLong;
+    analysis.set_weight(static_cast<double>(gap_ + length_) / static_cast<double>(length_),
+                        static_cast<double>(round) / static_cast<double>(kLong));
+  }
 
   // How many operations pass until the next one.
   std::uint64_t gap() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/host/offload/analysis/program.hpp"
+#include "models/host/offload/runtime/bursts.hpp"
 
 namespace idletune::offload {
 
@@ -20,6 +21,11 @@ class RegionRecord {
 
   // Forgets what was seen: another run begins.
   void begin_run();
+  // What was not traced lies behind, and `bursts` have begun the next one.
+  void begin_burst(const Bursts& bursts) {
+    tracer_->restart(executions());
+    bursts.weigh(*analysis_);
+  }
 
   const std::string& name() const { return program_.region; }
   Tracer& tracer() { return *tracer_; }

@@ -138,11 +138,11 @@ void Profiler::thrown(std::uint32_t region) {
 }
 
 void Profiler::begin_burst() {
-  // All of them: other regions, too, ran on untraced.
+  const auto length = static_cast<std::int64_t>(bursts_.begin());
+  // All of them: other regions, too, ran on untraced, and may go on in this burst.
   for (const auto& region : regions_) {
-    if (region->entries > 0) region->tracer().restart(region->executions());
+    if (region->entries > 0) region->begin_burst(bursts_);
   }
-  const auto length = static_cast<std::int64_t>(bursts_.begin(current_->analysis()));
   idletune_tracing = 1;
   idletune_countdown = settings_.full ? kPoll : length;
 }
