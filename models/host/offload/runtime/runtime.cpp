@@ -249,6 +249,8 @@ void idletune_bulk(void* to, const void* from, std::uint64_t bytes, std::uint32_
   profiler().current().bulk(reinterpret_cast<std::uint64_t>(to),
                             reinterpret_cast<std::uint64_t>(from), bytes, load, store,
                             idletune_tracing != 0);
+  // One may take as long as many other operations.
+  if (idletune::offload::stop_wanted) profiler().change();
 }
 void idletune_offload_label(const char* label) { profiler().label(label); }
 }
