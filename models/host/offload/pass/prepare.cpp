@@ -84,7 +84,7 @@ class Follower {
       error_ = "'" + readable(from) + "' has inline assembly: what it does cannot be followed";
       return;
     }
-    auto* callee = llvm::dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
+    auto* callee = llvm::dyn_cast<Function>(call.getCalledOperand()->stripPointerCastsAndAliases());
     if (callee == nullptr) {
       error_ =
           "'" + readable(from) +
@@ -94,9 +94,9 @@ class Follower {
                "'): a region is what one thread does";
     } else if (path_.count(callee) != 0) {
       error_ = "'" + readable(*callee) + "' is recursive: a region is loops, not recursion";
-    } else if (!callee->isDeclaration() && std::find(all.begin(), all.end(), callee) == all.end()) {
+    } else if (!callee->isDeclaration()) {
       call.setCalledFunction(callee);
-      follow(*callee);
+      if (std::find(all.begin(), all.end(), callee) == all.end()) follow(*callee);
     }
   }
 

@@ -88,8 +88,13 @@ std::optional<OperationKind> library_kind(llvm::StringRef name) {
   return found->second;
 }
 
+// Declared or not: C calls what has no prototype by another type.
+const llvm::Function* callee_of(const llvm::CallBase& call) {
+  return cast<llvm::Function>(call.getCalledOperand()->stripPointerCasts());
+}
+
 std::optional<OperationKind> call_kind(const llvm::CallBase& call) {
-  const llvm::Function* callee = call.getCalledFunction();
+  const llvm::Function* callee = callee_of(call);
   if (!callee->isDeclaration()) return OperationKind::control;
   const std::optional<OperationKind> library = library_kind(callee->getName());
   if (library) {
@@ -277,7 +282,7 @@ void RegionCode::add_operations(FunctionCode& code, llvm::Instruction& instructi
 }
 
 void RegionCode::remark_call(const llvm::CallBase& call) {
-  const llvm::Function* callee = call.getCalledFunction();
+  const llvm::Function* callee = callee_of(call);
   if (!callee->isDeclaration() || callee->isIntrinsic() || library_kind(callee->getName())) return;
   const std::string remark =
       "calls of '" + callee->getName().str() + "' are single operations: its code is not here";
