@@ -42,8 +42,11 @@ std::string read_values(const std::vector<std::string>& texts, std::vector<Given
 
 GivenValues values_for(const llvm::Function& region, const std::vector<GivenValue>& all) {
   GivenValues values;
-  for (const GivenValue& one : all) {
-    if (one.function.empty() || is_called(region, one.function)) values[one.name] = one.value;
+  for (const bool own : {false, true}) {
+    for (const GivenValue& one : all) {
+      if (own ? is_called(region, one.function) : one.function.empty())
+        values[one.name] = one.value;
+    }
   }
   return values;
 }
