@@ -108,20 +108,22 @@ std::string missing_values(const PreparedRegion& region) {
   return names;
 }
 
-// What is unknown of a region, and what it could be as well.
-void write_unknowns(const PreparedRegion& region, const Unknowns& unknowns,
+// What is unknown of a region, and what it could be as well; false if that takes too long.
+bool write_unknowns(const PreparedRegion& region, const Unknowns& unknowns,
                     Clock::time_point deadline, std::FILE* file) {
   std::fprintf(file, "{\"decisions\": %llu, \"accesses\": %llu, \"missing\": [%s], \"others\": [",
                static_cast<unsigned long long>(unknowns.decisions),
                static_cast<unsigned long long>(unknowns.accesses), missing_values(region).c_str());
   const char* separator = "";
+  bool in_time = true;
   for (const Assumptions& other : kOthers) {
     if (!unknowns.any()) break;
     std::fprintf(file, "%s", separator);
-    walk(region, other, deadline, file);
+    in_time = walk(region, other, deadline, file).in_time && in_time;
     separator = ",\n";
   }
   std::fprintf(file, "]}");
+  return in_time;
 }
 
 }  // namespace
@@ -152,7 +154,7 @@ std::string profile_code(const std::vector<FoundRegion>& regions, const StaticJo
   }
   for (std::size_t i = 0; i < prepared.size(); ++i) {
     std::fprintf(file, i == 0 ? "],\n\"static\": [" : ",\n");
-    write_unknowns(prepared[i], walked[i].unknowns, deadline, file);
+    in_time = write_unknowns(prepared[i], walked[i].unknowns, deadline, file) && in_time;
   }
   std::fprintf(file, "],\n\"end\": \"%s\"}\n", in_time ? "finished" : "interrupted");
   std::fclose(file);

@@ -168,6 +168,7 @@ void StaticWalk::skip(Frame& frame, const EvenLoop& loop) {
 }
 
 // One access per block of memory is enough: of steps that no stride carries beyond the next one.
+// Behind the first step, what lies ahead has been there before what follows it.
 void StaticWalk::touch_all(const Frame& frame, const EvenLoop& loop, std::uint64_t first,
                            std::uint64_t passes) {
   LoopPasses at = frame.passes;
@@ -187,6 +188,10 @@ void StaticWalk::touch_all(const Frame& frame, const EvenLoop& loop, std::uint64
         std::min(lines.back().stride, std::uint64_t{0} - lines.back().stride);
     if (step > 0) stride = std::min(stride, std::max(kBlockBytes / step, std::uint64_t{1}));
   }
+  const auto is_ahead = [](const Line& a, const Line& b) {
+    if (a.stride != b.stride) return a.stride < b.stride;
+    return static_cast<std::int64_t>(a.stride) < 0 ? a.start < b.start : a.start > b.start;
+  };
   Footprint& footprint = record_->analysis().footprint();
   for (std::uint64_t i = 0;;) {
     for (const Line& line : lines) {
@@ -194,6 +199,7 @@ void StaticWalk::touch_all(const Frame& frame, const EvenLoop& loop, std::uint64
       line.writes ? footprint.write(address, line.gaps) : footprint.read(address);
     }
     if (i + 1 >= passes) return;
+    if (i == 0) std::stable_sort(lines.begin(), lines.end(), is_ahead);
     i = std::min(i + stride, passes - 1);
   }
 }
@@ -294,6 +300,7 @@ Number StaticWalk::loaded(const Frame& frame, const Step& step) {
 
 void StaticWalk::fill(Frame& frame, const Step& step) {
   constexpr std::uint64_t kAssumedBytes = 64;
+  constexpr std::uint64_t kPiece = std::uint64_t{1} << 20U;  // between looks at the time
   const Number to = frame.values[step.operands[0]];
   const bool copies = isa<llvm::MemTransferInst>(step.instruction);
   const Number from = copies ? frame.values[step.operands[1]] : known_number(0);
@@ -301,9 +308,13 @@ void StaticWalk::fill(Frame& frame, const Step& step) {
   if (!to.known || !from.known || !bytes.known) ++unknowns_.accesses;
   std::uint64_t& own = own_arrays_[step.instruction];
   if (own == 0) own = addresses_.of_unknown();
-  record_->bulk(to.known ? to.bits : own, from.known ? from.bits : own + kAssumedBytes,
-                bytes.known ? bytes.bits : kAssumedBytes, loads_[step.instruction],
-                stores_[step.instruction], tracing_);
+  const std::uint64_t all = bytes.known ? bytes.bits : kAssumedBytes;
+  for (std::uint64_t at = 0; at < all && !late_; at += kPiece) {
+    record_->bulk((to.known ? to.bits : own) + at,
+                  (from.known ? from.bits : own + kAssumedBytes) + at, std::min(all - at, kPiece),
+                  loads_[step.instruction], stores_[step.instruction], tracing_);
+    late_ = std::chrono::steady_clock::now() > deadline_;
+  }
 }
 
 Number StaticWalk::called(Frame& frame, const Step& step) {
@@ -315,7 +326,10 @@ Number StaticWalk::called(Frame& frame, const Step& step) {
     arguments.push_back(frame.values[step.operands[i]]);
   if (code != codes_.end()) return this->call(code->second, arguments, frame.stack);
   if (callee == nullptr || !reserves_memory(callee->getName())) return {};
-  const Number bytes = arguments.empty() ? Number{} : arguments.back();
+  Number bytes = arguments.empty() ? Number{} : arguments.back();
+  if (callee->getName() == "calloc" && bytes.known) {
+    bytes = {bytes.bits * arguments.front().bits, arguments.front().known};
+  }
   return known_number(addresses_.of_unknown(bytes.known ? bytes.bits : 0));
 }
 
