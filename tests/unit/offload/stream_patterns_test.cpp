@@ -274,6 +274,10 @@ TEST_CASE("a block that was written with gaps is an input once it is read, and n
     CHECK(footprint.blocks_in() == (gaps > 0 ? 1 : 0));
   }
   CHECK(footprint.blocks_out() == 2);
+  footprint.write(2048, true);
+  footprint.write(2048);
+  footprint.read(2052);
+  CHECK(footprint.blocks_in() == 1);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ void Footprint::touch(std::uint64_t address, std::uint8_t how) {
   const auto block = static_cast<std::size_t>((address >> 7U) & 4095U);
   std::uint8_t& state = chunk->block[block];
   const bool reads = how == kRead;
+  if (how == kWritten) state = static_cast<std::uint8_t>(state & ~kGaps);
   if ((state & (reads ? kRead : kWritten)) != 0) return;
   const bool own = address >= own_lowest_ && address <= own_highest_;
   if ((state & (kRead | kWritten)) == 0) {
