@@ -10,7 +10,8 @@ namespace {
 std::size_t end_of_special(std::string_view text, std::size_t at) {
   const std::string_view rest = text.substr(at);
   if (rest.substr(0, 2) == "//") {
-    const std::size_t end = text.find('\n', at);
+    std::size_t end = text.find('\n', at);
+    while (end < text.size() && text[end - 1] == '\\') end = text.find('\n', end + 1);
     return end == std::string_view::npos ? text.size() : end;
   }
   if (rest.substr(0, 2) == "/*") {
@@ -29,11 +30,13 @@ std::size_t end_of_special(std::string_view text, std::size_t at) {
 
 std::string compact_source(std::string_view source) {
   std::string text;
-  bool blank = false;  // one is due before what comes next on this line
+  bool blank = false;      // one is due before what comes next on this line
+  bool directive = false;  // which ends with its line, and does not within a comment
   for (std::size_t i = 0; i < source.size();) {
     const char c = source[i];
     const std::size_t end = end_of_special(source, i);
     if (c == '\n') {
+      directive = directive && text.back() == '\\';
       text += c;
       blank = false;
       ++i;
@@ -41,9 +44,10 @@ std::string compact_source(std::string_view source) {
       blank = !text.empty() && text.back() != '\n';
       const std::size_t next = end > i ? end : i + 1;
       for (; i < next; ++i) {
-        if (source[i] == '\n') text += '\n';
+        if (source[i] == '\n') text += directive ? " \\\n" : "\n";
       }
     } else {
+      directive = directive || (c == '#' && (text.empty() || text.back() == '\n'));
       if (blank) text += ' ';
       blank = false;
       const std::size_t next = end > i ? end : i + 1;

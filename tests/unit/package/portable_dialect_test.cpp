@@ -43,6 +43,9 @@ TEST_CASE("a compact source has no comments or indentation, and all of its lines
   CHECK(package::compact_source("#define F(x) \\\n    (x /  2)\nf(\"//  \\\" x\")  ;") ==
         "#define F(x) \\\n(x / 2)\nf(\"//  \\\" x\") ;");
   CHECK(package::compact_source("a/* b */c /* never ends") == "a c");
+  CHECK(package::compact_source("#define A /* b\n c */ 16\nd /* e\n */\n") ==
+        "#define A \\\n16\nd\n\n");
+  CHECK(package::compact_source("a; // b \\\n c;\nd;") == "a;\n\nd;");
   KernelDescription description = copy_kernel();
   description.source = "// copies\n" + description.source;
   const std::string whole = packed_source(description);
