@@ -71,6 +71,7 @@ double side_of_two(const PlainJson& argument, std::size_t i) {
 
 // ["TENSOR", [images, channels, height, width], type], the weights, strides, padding, dilation, ...
 std::optional<TunedLayer> layer_of(const std::string& name, const PlainJson& arguments) {
+  if (at(arguments, {0, 2}) != "float32") return std::nullopt;
   const auto data = [&](std::size_t i) { return side(at(arguments, {0, 1, i})); };
   const auto weights = [&](std::size_t i) { return side(at(arguments, {1, 1, i})); };
   const double stride = side(at(arguments, {2, 0}));

@@ -104,22 +104,29 @@ TEST_CASE("a depthwise convolution has a group per channel, and padding may be t
 
 TEST_CASE("lines without a use are counted, and those of other boards are no partners") {
   const std::string other = "llvm -model=board8";
+  std::string half = kStrided;
+  half.replace(half.find("float32"), 7, "float16");
   const std::string gpu = line(kGpu, "conv2d_nchw_spatial_pack.mali", kStrided, "[0.004], 0") +
                           line(kGpu, "dense.mali", kStrided, "[0.004], 0") +
                           line(kGpu, "conv2d_nchw_spatial_pack.mali", "[[3], 4]", "[0.004], 0") +
+                          line(kGpu, "conv2d_nchw_spatial_pack.mali", half, "[0.004], 0") +
                           line(kGpu, "conv2d_nchw_spatial_pack.mali", kStrided, "[1e10], 4") +
                           line(kGpu, "conv2d_nchw_spatial_pack.mali", kStrided, "[0], 0");
-  const std::string cpu = line(other, "conv2d_nchw_spatial_pack.arm_cpu", kStrided, "[9], 0");
+  const std::string cpu = line(other, "conv2d_nchw_spatial_pack.arm_cpu", kStrided, "[9], 0") +
+                          line(kCpu, "conv2d_nchw_spatial_pack.arm_cpu", half, "[9], 0");
   CHECK(read(gpu, cpu).status().message() ==
         "gpu.log: no convolution that cpu.log has too, on the same board");
   const auto set = required(
       read(gpu, cpu + line(kCpu, "conv2d_nchw_spatial_pack.arm_cpu", kStrided, "[0.001], 0")));
+  REQUIRE(set.samples.size() == 1);
   CHECK(set.samples[0].cpu_ms == doctest::Approx(1));
   CHECK(set.remarks == std::vector<std::string>{
-                           "gpu.log: 2 of 5 lines are no convolutions in single precision's plain "
+                           "gpu.log: 3 of 6 lines are no convolutions in single precision's plain "
                            "layout",
-                           "gpu.log: 2 of 5 lines failed, or have no time above 0 and below 1e6 "
-                           "ms"});
+                           "gpu.log: 2 of 6 lines failed, or have no time above 0 and below 1e6 "
+                           "ms",
+                           "cpu.log: 1 of 3 lines are no convolutions in single precision's plain "
+                           "layout"});
 }
 
 TEST_CASE("what is no log of AutoTVM is refused with its line") {
