@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,9 +22,8 @@ class Stream {
     operation.result = result;
     operation.sources = std::move(sources);
     operation.bytes = bytes;
-    operation.number = static_cast<std::uint32_t>(operations_.size());
     operations_.push_back(operation);
-    return operation.number;
+    return static_cast<std::uint32_t>(operations_.size() - 1);
   }
   std::uint32_t load(ValueNumber result, std::uint32_t bytes = 4,
                      std::vector<ValueNumber> sources = {}) {
@@ -34,7 +34,18 @@ class Stream {
   }
   std::uint32_t branch() { return operation(OperationKind::decision); }
 
-  void run(std::uint32_t number, std::uint64_t where = 0) { analysis().execute(number, where); }
+  // `where` is the address of an access, the successor of a decision.
+  void run(std::uint32_t number, std::uint64_t where = 0) {
+    const OperationKind kind = operations_[number].kind;
+    if (kind == OperationKind::load) analysis().footprint().read(where);
+    if (kind == OperationKind::store) analysis().footprint().write(where);
+    if (kind == OperationKind::decision) {
+      const std::uint64_t decided = analysis().executions()[number];
+      if (decided > 0 && where != last_[number]) analysis().change_decision(number, decided);
+      last_[number] = where;
+    }
+    analysis().execute_in_burst(number, where);
+  }
   Analysis& analysis() {
     if (!analysis_) analysis_ = std::make_unique<Analysis>(operations_, kValues);
     return *analysis_;
@@ -52,6 +63,7 @@ class Stream {
  private:
   static constexpr std::size_t kValues = 64;
   std::vector<Operation> operations_;
+  std::map<std::uint32_t, std::uint64_t> last_;  // successors of decisions
   std::unique_ptr<Analysis> analysis_;
 };
 

@@ -39,16 +39,6 @@ Analysis::Analysis(const std::vector<Operation>& operations, std::size_t values)
   }
 }
 
-void Analysis::execute(std::uint32_t number, std::uint64_t where) {
-  const OperationKind kind = operations_[number].kind;
-  if (kind == OperationKind::load) footprint_.read(where);
-  if (kind == OperationKind::store) footprint_.write(where);
-  if (kind == OperationKind::decision) {
-    branches_.decide(site_[number], static_cast<std::uint32_t>(where));
-  }
-  execute_in_burst(number, where);
-}
-
 void Analysis::execute_in_burst(std::uint32_t number, std::uint64_t where) {
   const Operation& operation = operations_[number];
   ++executions_[number];

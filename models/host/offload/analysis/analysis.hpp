@@ -27,9 +27,8 @@ class Analysis {
   // Operation i has number i; values are below `values`.
   Analysis(const std::vector<Operation>& operations, std::size_t values);
 
-  // Operation `number` runs. `where` is the address of an access, the successor of a decision.
-  void execute(std::uint32_t number, std::uint64_t where = 0);
-  // As execute(), where the footprint and the changes of decisions are told by other means.
+  // Operation `number` runs. `where` is the address of an access. The footprint and the changes of
+  // decisions are told apart.
   void execute_in_burst(std::uint32_t number, std::uint64_t where);
   // See BranchWindows::change().
   void change_decision(std::uint32_t number, std::uint64_t decision) {

@@ -7,13 +7,6 @@ constexpr std::uint64_t kSmallest = 16;
 
 }  // namespace
 
-void BranchWindows::decide(std::size_t number, std::uint32_t successor) {
-  Site& site = sites_[number];
-  if (site.decided > 0 && successor != site.last) change(number, site.decided);
-  site.last = successor;
-  ++site.decided;
-}
-
 void BranchWindows::change(std::size_t number, std::uint64_t decision) {
   Site& site = sites_[number];
   std::uint64_t size = kSmallest;

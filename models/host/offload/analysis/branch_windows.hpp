@@ -16,8 +16,6 @@ class BranchWindows {
 
   explicit BranchWindows(std::size_t sites) : sites_(sites) {}
 
-  // The branch went to its successor of that number.
-  void decide(std::size_t site, std::uint32_t successor);
   // The decision of that number, from 0, was another one than the one before it.
   void change(std::size_t site, std::uint64_t decision);
   // Per size the share of windows whose decisions are not all the same. `decisions`: of each
@@ -26,8 +24,6 @@ class BranchWindows {
 
  private:
   struct Site {
-    std::uint64_t decided = 0;                   // by decide()
-    std::uint32_t last = 0;                      // successor
     std::array<std::uint64_t, kSizes> newest{};  // mixed window, its number and one
     std::array<std::uint64_t, kSizes> mixed{};
   };

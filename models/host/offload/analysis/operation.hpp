@@ -37,7 +37,6 @@ struct Operation {
   ValueNumber result = 0;            // 0: makes none
   std::vector<ValueNumber> sources;  // what it computes with; of an access also the address
   std::uint32_t bytes = 0;           // of an access
-  std::uint32_t number = 0;          // its own, below the number of operations
   bool updates = false;  // a load whose place then gets a sum, product, ... of what it had
 };
 

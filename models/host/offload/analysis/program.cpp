@@ -120,14 +120,12 @@ Program Program::decode(const std::uint32_t* words) {
   program.region = in.text();
   program.values = in.number();
   program.operations.resize(in.number());
-  std::uint32_t number = 0;
   for (Operation& operation : program.operations) {
     operation.kind = static_cast<OperationKind>(in.number());
     operation.result = in.number();
     operation.bytes = in.number();
     operation.updates = in.number() != 0;
     operation.sources = in.numbers();
-    operation.number = number++;
   }
   program.blocks.resize(in.number());
   for (Block& block : program.blocks) block = read_block(in);

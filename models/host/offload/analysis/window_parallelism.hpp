@@ -28,9 +28,8 @@ class WindowParallelism {
 
   // An operation. `address` and `bytes` are those of an access.
   void execute(const Operation& operation, std::uint64_t address);
-  // `to` is another name of `from` from now on: no operation.
-  void move(ValueNumber from, ValueNumber to) { level_of_[to] = level_of_[from]; }
-  // All of `from` at once, as if each were read before any is written.
+  // Each of `to` is another name of its `from` from now on, as if all were read before any is
+  // written: no operation.
   void move_together(const ValueNumber* from, const ValueNumber* to, std::size_t count);
   // A gap in the stream: unfinished windows are given up, and nothing before is waited for.
   void restart();
@@ -43,7 +42,6 @@ class WindowParallelism {
 
   // Of the windows of kSizes[window] operations; 0 before the first operation.
   double mean(std::size_t window) const;
-  std::uint64_t windows(std::size_t window) const { return finished_[window]; }
 
  private:
   // Whole numbers below 2^24: the oldest vector units have the greater of two floats.

@@ -64,7 +64,7 @@ class Instrumentation {
     Function* copy = nullptr;  // of the region itself
   };
   Copied copy_region(const FoundRegion& found);
-  void finish_program(RegionCode& code, const std::vector<FunctionCode*>& functions);
+  void finish_program(RegionCode& code);
   void call_for_copies(RegionCode& code, Function& copy);
   void add_registration(const Program& program, llvm::GlobalVariable& counts);
   void wrap(const Copied& copied, std::uint32_t number);
@@ -125,12 +125,11 @@ Instrumentation::Copied Instrumentation::copy_region(const FoundRegion& found) {
   }
   code.describe();
   for (Function* copy : copies) call_for_copies(code, *copy);
-  finish_program(code, code.functions());
+  finish_program(code);
   return result;
 }
 
-void Instrumentation::finish_program(RegionCode& code,
-                                     const std::vector<FunctionCode*>& functions) {
+void Instrumentation::finish_program(RegionCode& code) {
   auto* type = llvm::ArrayType::get(llvm::Type::getInt64Ty(module_.getContext()),
                                     code.program().blocks.size());
   auto* counts =
@@ -140,8 +139,9 @@ void Instrumentation::finish_program(RegionCode& code,
                                      code.program().blocks.size());
   auto* last = new llvm::GlobalVariable(module_, bytes, false, llvm::GlobalValue::InternalLinkage,
                                         llvm::ConstantAggregateZero::get(bytes), "idletune.last");
-  for (FunctionCode* function : functions) {
-    instrument(*function, code.program(), calls_, {counts, last}, function == functions.front());
+  for (FunctionCode* function : code.functions()) {
+    instrument(*function, code.program(), calls_, {counts, last},
+               function == code.functions().front());
   }
   add_registration(code.program(), *counts);
 }

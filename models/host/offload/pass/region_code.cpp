@@ -271,12 +271,10 @@ void RegionCode::add_operations(FunctionCode& code, llvm::Instruction& instructi
   }
   const auto result = values_.find(&instruction);
   if (result != values_.end()) operation.result = result->second;
-  operation.number = static_cast<std::uint32_t>(program_.operations.size());
   program_.operations.push_back(operation);
   if (!updates) return;
   operation.kind = OperationKind::store;
   operation.updates = false;
-  operation.number += 1;
   program_.operations.push_back(operation);
   code.accesses.push_back(&instruction);
 }
@@ -294,9 +292,8 @@ std::uint32_t RegionCode::bulk_operation(OperationKind kind) {
   Operation operation;
   operation.kind = kind;
   operation.bytes = 8;
-  operation.number = static_cast<std::uint32_t>(program_.operations.size());
   program_.operations.push_back(operation);
-  return operation.number;
+  return static_cast<std::uint32_t>(program_.operations.size() - 1);
 }
 
 }  // namespace idletune::offload
