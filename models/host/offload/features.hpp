@@ -20,7 +20,6 @@ struct FeatureSet {
   friend bool operator==(const FeatureSet& a, const FeatureSet& b) {
     return a.name == b.name && a.version == b.version && a.names == b.names;
   }
-  friend bool operator!=(const FeatureSet& a, const FeatureSet& b) { return !(a == b); }
 };
 
 // What the profiler measures: the 32 features of table 2 of Ardalani et al. 2015, `ninst` first.

@@ -170,15 +170,12 @@ SampleSet join(const LayerTimes& times, const Shapes& shapes, const LayerProfile
     }
     set.samples.push_back(std::move(sample));
   }
-  const auto remark = [&](std::size_t count, std::size_t of, const char* what) {
-    if (count == 0) return;
-    set.remarks.push_back(std::to_string(count) + " of " + std::to_string(of) + " " + what);
-  };
-  remark(times.rejected, times.forward, "forward rows have no time above 0 and below 1e6 ms");
-  remark(times.other_precision, times.forward, "forward rows are of another precision");
-  remark(without_shape, times.cells.size(), "layers and batches have no shape");
-  remark(without_time, times.cells.size(), "layers and batches have no time on the CPU or the GPU");
-  remark(without_profile, times.cells.size(), "layers and batches have no profile");
+  set.remark(times.rejected, times.forward, "forward rows have no time above 0 and below 1e6 ms");
+  set.remark(times.other_precision, times.forward, "forward rows are of another precision");
+  set.remark(without_shape, times.cells.size(), "layers and batches have no shape");
+  set.remark(without_time, times.cells.size(),
+             "layers and batches have no time on the CPU or the GPU");
+  set.remark(without_profile, times.cells.size(), "layers and batches have no profile");
   return set;
 }
 

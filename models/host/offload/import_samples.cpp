@@ -52,11 +52,6 @@ Status read_features(const CommaTable& table, std::size_t row, const FeatureSet&
   return {};
 }
 
-void remark_rejected(SampleSet& set, std::size_t rejected, std::size_t all, const char* what) {
-  if (rejected == 0) return;
-  set.remarks.push_back(std::to_string(rejected) + " of " + std::to_string(all) + " " + what);
-}
-
 using CellKey = std::string;  // application, size, kernel
 
 CellKey cell_of(const CommaTable& table, std::size_t row) {
@@ -111,7 +106,7 @@ SampleSet described_set(const CommaTable& features, const CommaTable& times,
   for (const std::string& device : measured.devices) {
     if (device != cpu) set.variants.push_back(device);
   }
-  remark_rejected(set, measured.rejected, times.rows(), "times are not above 0 and below 1e6 ms");
+  set.remark(measured.rejected, times.rows(), "times are not above 0 and below 1e6 ms");
   return set;
 }
 
@@ -150,7 +145,7 @@ Result<SampleSet> import_device_mapping(Bytes bytes, const std::string& path) {
       return status;
     set.samples.push_back(std::move(sample));
   }
-  remark_rejected(set, rejected, table->rows(), "rows have no time above 0 and below 1e6 ms");
+  set.remark(rejected, table->rows(), "rows have no time above 0 and below 1e6 ms");
   if (set.samples.empty()) return nothing_left(*table);
   return set;
 }
@@ -242,7 +237,7 @@ Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
   set.name = "profiled";
   set.features = profiled_features();
   set.variants.assign(variants.begin(), variants.end());
-  remark_rejected(set, rejected, table->rows(), "times are not above 0 and below 1e6 ms");
+  set.remark(rejected, table->rows(), "times are not above 0 and below 1e6 ms");
   std::size_t untimed = 0;
   std::size_t entered_often = 0;
   for (const RegionProfile& region : profile.regions) {
@@ -266,10 +261,9 @@ Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
     set.samples.push_back(std::move(sample));
     entered_often += is_entered_often(region);
   }
-  remark_rejected(set, entered_often, set.samples.size(),
-                  "regions were entered more than once: gpu_ms is taken for all entries together");
-  remark_rejected(set, untimed, profile.regions.size(),
-                  "regions lack a time on the CPU or the GPU");
+  set.remark(entered_often, set.samples.size(),
+             "regions were entered more than once: gpu_ms is taken for all entries together");
+  set.remark(untimed, profile.regions.size(), "regions lack a time on the CPU or the GPU");
   if (set.samples.empty()) return nothing_left(*table);
   return set;
 }

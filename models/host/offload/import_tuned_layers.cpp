@@ -218,13 +218,10 @@ Result<SampleSet> import_tuned_layers(Bytes gpu_bytes, const std::string& gpu_pa
                   gpu_path + ": no convolution that " + cpu_path + " has too, on the same board");
   }
   for (const auto& [log, path] : {std::pair{&*gpu, gpu_path}, std::pair{&*cpu, cpu_path}}) {
-    const auto remark = [&, lines = log->lines, &path = path](std::size_t count, const char* what) {
-      if (count == 0) return;
-      set.remarks.push_back(path + ": " + std::to_string(count) + " of " + std::to_string(lines) +
-                            " lines " + what);
-    };
-    remark(log->others, "are no convolutions in single precision's plain layout");
-    remark(log->rejected, "failed, or have no time above 0 and below 1e6 ms");
+    set.remark(log->others, log->lines,
+               "lines are no convolutions in single precision's plain layout", path);
+    set.remark(log->rejected, log->lines, "lines failed, or have no time above 0 and below 1e6 ms",
+               path);
   }
   return set;
 }

@@ -36,14 +36,16 @@ std::uint64_t grown_bytes(std::uint64_t one, std::uint64_t two, double images) {
   return static_cast<std::uint64_t>(std::llround(std::max(0.0, bytes)));
 }
 
-}  // namespace
-
+// What labels a layer in such a profile: "Convolution 3x51529 96x3025 k11 s4 g1" is channels times
+// pixels before and after, the window's side, the stride and the groups.
 std::string layer_label(const LayerShape& shape) {
   const auto text = [](double number) { return std::to_string(std::llround(number)); };
   return shape.kind + " " + text(shape.in_channels) + "x" + text(shape.in_pixels) + " " +
          text(shape.out_channels) + "x" + text(shape.out_pixels) + " k" + text(shape.kernel) +
          " s" + text(shape.stride) + " g" + text(shape.groups);
 }
+
+}  // namespace
 
 Result<LayerProfiles> LayerProfiles::from(const Profile& profile) {
   LayerProfiles layers;

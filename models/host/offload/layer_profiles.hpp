@@ -12,10 +12,6 @@
 
 namespace idletune::offload {
 
-// What labels a layer in such a profile: "Convolution 3x51529 96x3025 k11 s4 g1" is channels times
-// pixels before and after, the window's side, the stride and the groups.
-std::string layer_label(const LayerShape& shape);
-
 // Layers that were profiled with one image and with two. Loops over images do the same for each, so
 // whatever is counted grows evenly with their number; what is a mean or a share of windows is that
 // of two images, for any number from two on.

@@ -11,6 +11,13 @@ double Sample::best_gpu_ms() const {
   return best;
 }
 
+void SampleSet::remark(std::size_t count, std::size_t all, const char* what,
+                       const std::string& path) {
+  if (count == 0) return;
+  remarks.push_back((path.empty() ? "" : path + ": ") + std::to_string(count) + " of " +
+                    std::to_string(all) + " " + what);
+}
+
 SampleSet only_variant(const SampleSet& set, std::size_t variant) {
   SampleSet one = set;
   one.variants = {set.variants[variant]};

@@ -41,6 +41,9 @@ struct SampleSet {
   std::vector<std::string> variants;  // of the GPU times: libraries, or "default" and "best"
   std::vector<Sample> samples;
   std::vector<std::string> remarks;  // for people: what was left out of the source, and why
+
+  // "COUNT of ALL what", behind the path if there is one; nothing of none.
+  void remark(std::size_t count, std::size_t all, const char* what, const std::string& path = "");
 };
 
 // The same samples with that variant's time alone; those without it are left out.

@@ -299,33 +299,19 @@ Expression ClassTerms::guarded(const Expression& number, const Expression& condi
   return expression_of(choice, number);
 }
 
-Status fail(const std::string& where, const std::string& what) {
-  return Status(StatusCode::invalid_argument, (where.empty() ? "" : where + ": ") + what);
-}
-
-Status parse(const DescribedExpression& described, const ExpressionNames& names,
-             Expression& parsed) {
-  if (described.empty()) return Status();
-  Result<Expression> expression = parse_expression(described.text, names);
-  if (expression.ok()) parsed = std::move(*expression);
-  return expression.ok() ? Status()
-                         : fail(described.where,
-                                expression.status().message() + " in '" + described.text + "'");
-}
-
 Status add_described(const DescribedClasses& classes, const ExpressionNames& names,
                      const std::string& where, ClassTerms& terms) {
   for (const std::string& name : classes.any) {
     const auto found = std::find(names.dimensions.begin(), names.dimensions.end(), name);
     if (found == names.dimensions.end()) {
-      return fail(where, "classes: '" + name + "' is no dimension");
+      return invalid(where, "classes: '" + name + "' is no dimension");
     }
     terms.ignore(static_cast<std::size_t>(found - names.dimensions.begin()));
   }
   for (const DescribedClassTerm& described : classes.terms) {
     Expression of, tile;
-    Status status = parse(described.of, names, of);
-    if (status.ok()) status = parse(described.tile, names, tile);
+    Status status = optional_expression(described.of, names, of);
+    if (status.ok()) status = optional_expression(described.tile, names, tile);
     if (!status.ok()) return status;
     terms.add(of, tile);
   }
@@ -393,7 +379,8 @@ Status derive_family(const KernelDescription& description, const ExpressionNames
   const ClassTerms terms(out, 0);
   for (std::size_t m = 0; m < members.size(); ++m) {
     Expression runs;
-    Status status = parse({names.parameters[0] + " == " + std::to_string(m), ""}, names, runs);
+    Status status =
+        optional_expression({names.parameters[0] + " == " + std::to_string(m), ""}, names, runs);
     if (!status.ok()) return status;
     for (const ClassTerms::Number& number : members[m]) {
       const bool shared = in_all(members, number);
@@ -405,6 +392,20 @@ Status derive_family(const KernelDescription& description, const ExpressionNames
 }
 
 }  // namespace
+
+Status invalid(const std::string& where, const std::string& what) {
+  return Status(StatusCode::invalid_argument, (where.empty() ? "" : where + ": ") + what);
+}
+
+Status optional_expression(const DescribedExpression& described, const ExpressionNames& names,
+                           Expression& out) {
+  if (described.empty()) return Status();
+  Result<Expression> expression = parse_expression(described.text, names);
+  if (expression.ok()) out = std::move(*expression);
+  return expression.ok() ? Status()
+                         : invalid(described.where,
+                                   expression.status().message() + " in '" + described.text + "'");
+}
 
 Status derive_classes(const KernelDescription& description, const ExpressionNames& names,
                       PackageContents& out) {

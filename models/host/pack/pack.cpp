@@ -17,12 +17,9 @@
 namespace idletune {
 namespace {
 
+using package::invalid;
+using package::optional_expression;
 using package::PackageContents;
-
-// "where: what"; without a place, what alone.
-Status invalid(const std::string& where, const std::string& what) {
-  return Status(StatusCode::invalid_argument, where.empty() ? what : where + ": " + what);
-}
 
 // What a space built on the host keeps alive.
 struct BuiltSpace {
@@ -288,7 +285,7 @@ class Compiler {
     if (!d_.steps.empty()) return memory_is_used(out);
     out.steps.emplace_back();
     out.steps.back().entry = d_.entry;
-    out.steps.back().arguments = positions(/*with_own_memory=*/true);
+    out.steps.back().arguments = passed();
     return compile_launch(d_.launch, "launch", out.steps.back().launch);
   }
   Status step(const DescribedStep& described, package::StepContents& out) const {
@@ -348,10 +345,10 @@ class Compiler {
     }
     return Status();
   }
-  std::vector<std::uint8_t> positions(bool with_own_memory) const {
+  std::vector<std::uint8_t> passed() const {
     std::vector<std::uint8_t> all;
     for (std::size_t i = 0; i < d_.arguments.size(); ++i) {
-      if (!with_own_memory && is_own_memory(d_.arguments[i].kind)) continue;
+      if (is_own_memory(d_.arguments[i].kind)) continue;
       all.push_back(static_cast<std::uint8_t>(i));
     }
     return all;
@@ -429,7 +426,7 @@ class Compiler {
     package::StepContents& step = out.reference.back();
     step.entry = own_kernel ? std::string_view(d_.reference.entry) : out.steps.front().entry;
     if (d_.reference.arguments.empty()) {
-      step.arguments = positions(/*with_own_memory=*/false);
+      step.arguments = passed();
     } else if (Status named = positions(d_.reference.arguments, step.arguments); !named.ok()) {
       return fail("reference: " + named.message());
     }
@@ -452,15 +449,6 @@ class Compiler {
 
   Status work(PackageContents&) {
     return optional_expression(d_.operations, dimension_names(), operations_);
-  }
-
-  Status optional_expression(const DescribedExpression& described, const ExpressionNames& names,
-                             Expression& out) const {
-    if (described.empty()) return Status();
-    Result<Expression> expression = parse(described, names);
-    if (!expression.ok()) return expression.status();
-    out = std::move(*expression);
-    return Status();
   }
 
   ExpressionNames all_names() const { return {d_.dimensions, parameter_names_}; }

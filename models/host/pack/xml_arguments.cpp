@@ -23,11 +23,6 @@ constexpr std::pair<std::string_view, ScalarType> kTypes[] = {
     {"i64", ScalarType::i64}, {"u64", ScalarType::u64}, {"f16", ScalarType::f16},
     {"f32", ScalarType::f32}, {"f64", ScalarType::f64}};
 
-bool same_bounds(DescribedArgument& out) {
-  out.fill_high = out.fill_low;
-  return true;
-}
-
 }  // namespace
 
 bool XmlArguments::arguments(const XMLElement& element, std::vector<DescribedArgument>& out) {
@@ -152,8 +147,8 @@ bool XmlArguments::fill(const XMLElement& element, DescribedArgument& out) {
     return fail(element, "'low' and 'high' need fill=\"uniform\" or fill=\"index\"");
   }
   if (out.fill == Fill::uniform) out.fill_high = 1;
-  if (has_value) return number(element, "value", out.fill_low) && same_bounds(out);
-  if (!number(element, "low", out.fill_low) || !number(element, "high", out.fill_high)) {
+  if (!number(element, has_value ? "value" : "low", out.fill_low) ||
+      !number(element, has_value ? "value" : "high", out.fill_high)) {
     return false;
   }
   return out.fill_low <= out.fill_high || fail(element, "'low' is above 'high'");
