@@ -1,5 +1,5 @@
-// Regions that call each other or go on in another's burst, a constructor, a label that needs quotes,
-// and a locale whose point is a comma.
+// Regions that call each other or go on in another's burst, a constructor, a label that needs
+// quotes, and a locale whose point is a comma.
 #include <idletune/offload_region.h>
 #include <unistd.h>
 
