@@ -18,12 +18,13 @@ constexpr double kLeastFraction = 1e-6;
 struct Belief {
   double mean = 0;
   double variance = 0;
+  bool known = false;  // somewhere uniform draws were measured
 };
 
 Belief by_draws(const DrawLaws& laws, double ratio) {
   const Tenths log_share = laws.fraction(ratio);
   const double spread = std::log(log_share[2] / log_share[0]) / (2 * kEightyPercent);
-  return {std::log(log_share[1]), spread * spread};
+  return {std::log(log_share[1]), spread * spread, false};
 }
 
 Belief by_sources(const DevicePosterior& beliefs, double ratio) {
@@ -34,13 +35,15 @@ Belief by_sources(const DevicePosterior& beliefs, double ratio) {
     mean += weight * belief.mean;
     square += weight * (belief.mean * belief.mean + belief.variance);
   };
+  bool known = false;
   add(beliefs.weight_of_none(), unknown);
   for (std::size_t d = 0; d < beliefs.source_count(); ++d) {
     const double value = std::log(std::max(kLeastFraction, beliefs.cautious_fraction(d, ratio)));
+    known = known || beliefs.has_draws(d);
     add(beliefs.weight(d),
-        beliefs.has_draws(d) ? Belief{value, kFractionSpread * kFractionSpread} : unknown);
+        beliefs.has_draws(d) ? Belief{value, kFractionSpread * kFractionSpread, true} : unknown);
   }
-  return {mean, std::max(square - mean * mean, kFractionSpread * kFractionSpread)};
+  return {mean, std::max(square - mean * mean, kFractionSpread * kFractionSpread), known};
 }
 
 }  // namespace
@@ -55,7 +58,7 @@ void report_fraction(Decision& decision, const DecisionInput& input, const Terms
     share.mean = told.mean + weight * (share.mean - told.mean);
     // Both rest on the same few: together they know hardly more than the better one alone.
     share.variance = std::min(told.variance, share.variance);
-    if (weight < 0.5) decision.fraction_origin = FractionOrigin::model;
+    if (weight < 0.5 && told.known) decision.fraction_origin = FractionOrigin::model;
   }
   const double deviation = kEightyPercent * std::sqrt(share.variance);
   decision.fraction = std::exp(share.mean);

@@ -269,7 +269,7 @@ std::optional<Proposal> Choice::take_proposal(ShapeTask& task, TimeSource source
     return returning;
   }
   if (journal_.state().dangers().full()) {
-    core_.end_tuning(task.kernel, "the journal has no room for more dangers");
+    core_.end_tuning(task.kernel, "the journal is full of dangers");
     return std::nullopt;
   }
   if (source == TimeSource::start_up) return task.search.next_first_pick(admit);

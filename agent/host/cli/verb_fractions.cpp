@@ -23,6 +23,7 @@ json result_of(const History& history, std::uint64_t dropped, const FractionsArg
   const PerformanceDistribution d = distribution_of(history, dropped);
   const double fraction = d.fraction(arguments.threshold);
   const auto interval = d.interval(arguments.threshold);
+  const bool drawn = !d.is_sample() || d.valid > 0;
   const std::uint64_t good =
       d.is_sample() ? static_cast<std::uint64_t>(fraction * static_cast<double>(d.space))
                     : d.count_at_least(arguments.threshold);
@@ -31,7 +32,9 @@ json result_of(const History& history, std::uint64_t dropped, const FractionsArg
     warnings.push_back(std::to_string(dropped) +
                        " configurations that other devices have are missing: counted as failed");
   }
-  if (d.is_sample()) {
+  if (!drawn) {
+    warnings.push_back("no uniform draws: it says which configurations are good, not how many");
+  } else if (d.is_sample()) {
     warnings.push_back(
         "a sample of " + std::to_string(d.valid) + " of " +
         (d.space < kUnknownSize ? std::to_string(d.space) : "uncounted") +
@@ -47,7 +50,7 @@ json result_of(const History& history, std::uint64_t dropped, const FractionsArg
           {"measured", d.measured},
           {"threshold", arguments.threshold},
           {"probability", arguments.probability},
-          {"fraction", fraction},
+          {"fraction", drawn ? json(fraction) : json()},
           {"interval", {interval[0], interval[1]}},
           {"sample", d.is_sample()},
           {"better_than_seen_at_most", d.better_share_bound()},
@@ -70,11 +73,15 @@ void print_fractions(const json& results, const std::vector<std::string>& proble
       problems, {"kernel", "device", ">valid", ">fraction", ">steps", ">without repetition"}));
   for (std::size_t i = 0; i < results.size(); ++i) {
     const json& r = results[i];
+    const bool drawn = !r["fraction"].is_null();
+    const auto steps = [&](const char* which) {
+      return drawn ? report::plain_or_never(r[which]) : "-";
+    };
     table.add_row(
         with_problem(problems, i,
                      {r["kernel"], r["device"], report::count_text(r["valid"].get<std::uint64_t>()),
-                      report::percent_text(r["fraction"]), report::plain_or_never(r["steps"]),
-                      report::plain_or_never(r["steps_without_repetition"])}));
+                      drawn ? report::percent_text(r["fraction"]) : "-", steps("steps"),
+                      steps("steps_without_repetition")}));
   }
   context.print(table);
 }

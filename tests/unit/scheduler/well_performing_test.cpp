@@ -111,5 +111,7 @@ TEST_CASE("a history without uniform draws says nothing about the share") {
   Believed picked(24, [](test::ModelContent& content) {
     for (test::SourceContent& source : content.sources) source.measured = 0;
   });
-  CHECK(decide(picked.input(1e4)).fraction == Approx(decide(plain(1e4)).fraction));
+  const Decision decision = decide(picked.input(1e4));
+  CHECK(decision.fraction == Approx(decide(plain(1e4)).fraction));
+  CHECK(decision.fraction_origin == FractionOrigin::prior);
 }
