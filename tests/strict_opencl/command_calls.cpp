@@ -226,8 +226,10 @@ cl_int clEnqueueCopyBuffer(cl_command_queue handle, cl_mem from, cl_mem to, size
   if (source == nullptr) return error;
   Memory* target = buffer_for(given.call, to, to_offset, bytes, error);
   if (target == nullptr) return error;
-  const size_t apart = std::max(from_offset, to_offset) - std::min(from_offset, to_offset);
-  if (source == target && apart < bytes) {
+  const auto whole_of = [](Memory* part) { return part->whole != nullptr ? part->whole : part; };
+  const size_t begin = source->origin + from_offset, end = target->origin + to_offset;
+  const size_t apart = std::max(begin, end) - std::min(begin, end);
+  if (whole_of(source) == whole_of(target) && apart < bytes) {
     return refuse(CL_MEM_COPY_OVERLAP, given.call, "copies onto itself");
   }
   Command command;

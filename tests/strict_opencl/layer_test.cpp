@@ -111,6 +111,13 @@ bool onto_itself(Setup& s) {
   return clEnqueueCopyBuffer(s.queue, s.buffer, s.buffer, 0, 8, 16, 0, nullptr, nullptr) ==
          CL_MEM_COPY_OVERLAP;
 }
+bool onto_its_part(Setup& s) {
+  const cl_buffer_region region = {1024, 64};
+  const cl_mem part = clCreateSubBuffer(s.buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                        &region, nullptr);
+  return clEnqueueCopyBuffer(s.queue, part, s.buffer, 0, 1032, 16, 0, nullptr, nullptr) ==
+         CL_MEM_COPY_OVERLAP;
+}
 bool misaligned(Setup& s) {
   const cl_buffer_region region = {512, 64};
   cl_int error = CL_SUCCESS;
@@ -171,12 +178,14 @@ constexpr Case kCases[] = {
     {"a new buffer is rubbish", rubbish, 0},
     {"what is written is read late", read_late, 0},
     {"a released queue", released_queue, 86},
+    {"a released queue, where nothing may be left", released_queue, -1, true},
     {"a released event", released_event, 86},
     {"a released buffer in a launch", released_buffer, 86},
     {"a release too many", released_twice, 86},
     {"a write beyond the buffer", beyond, 86},
     {"a read of nothing", nothing, 86},
     {"a copy onto itself", onto_itself, 86},
+    {"a copy of a part onto its whole", onto_its_part, 86},
     {"a misaligned sub-buffer", misaligned, 86},
     {"an argument that was never set", unset, 86},
     {"a group that does not divide", uneven, 0, true},

@@ -34,6 +34,8 @@ Layer& layer() {
   return *one;
 }
 
+bool nothing_may_be_left() { return std::getenv("IDLETUNE_STRICT_LEFT") != nullptr; }
+
 // What the application still holds when it ends.
 struct AtEnd {
   ~AtEnd() {
@@ -42,7 +44,11 @@ struct AtEnd {
     for (const auto& entry : layer().objects) {
       if (entry.second->references > 0) ++left[static_cast<int>(entry.second->kind)];
     }
-    if (std::getenv("IDLETUNE_STRICT_LEFT") != nullptr) {
+    if (nothing_may_be_left()) {
+      if (layer().functions.empty() && ::dlopen("libOpenCL.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
+        std::fprintf(stderr, "strict OpenCL: the library was asked, and not the layer\n");
+        ++layer().refused;
+      }
       for (int kind = 0; kind < 6; ++kind) {
         if (left[kind] == 0) continue;
         std::fprintf(stderr, "strict OpenCL: %ld x %s never released\n", left[kind], kNames[kind]);
@@ -103,6 +109,7 @@ cl_int planned_error(const char* call) {
 cl_int refuse(cl_int error, const char* call, const char* why) {
   std::fprintf(stderr, "strict OpenCL: %s: %s (%d)\n", call, why, error);
   ++layer().refused;
+  if (nothing_may_be_left()) std::abort();  // nobody hears a helper's stderr, or asks how it ends
   return error;
 }
 

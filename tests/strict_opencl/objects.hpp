@@ -1,9 +1,9 @@
 // A layer before the real OpenCL library, preloaded: as strict as the specification allows a driver
 // to be. Handles are the layer's own and never used twice; what is wrong is refused, told on stderr
-// and makes the process fail at its end. Commands wait until something flushes their queue, or
-// where IDLETUNE_STRICT_SEED is odd (1 where it is not set) until somebody asks for them; those of
-// an out-of-order queue then run in an order drawn from that seed. New buffers are full of NaN,
-// sub-buffers are aligned to a kilobyte.
+// and makes the process fail at its end, or at once where IDLETUNE_STRICT_LEFT is set. Commands
+// wait until something flushes their queue, or where IDLETUNE_STRICT_SEED is odd (1 where it is not
+// set) until somebody asks for them; those of an out-of-order queue then run in an order drawn from
+// that seed. New buffers are full of NaN, sub-buffers are aligned to a kilobyte.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300
@@ -42,6 +42,7 @@ struct Memory : Object {
   Memory() : Object(Kind::memory) {}
   std::size_t bytes = 0;    // none of an image
   Memory* whole = nullptr;  // of a sub-buffer
+  std::size_t origin = 0;   // there
 };
 
 struct KernelArgument {

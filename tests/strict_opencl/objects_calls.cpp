@@ -81,12 +81,13 @@ cl_command_queue make_queue(cl_context context, cl_device_id device,
   return made<cl_command_queue>(added(std::move(queue), own, parent), status, error);
 }
 
-cl_mem add_memory(cl_mem own, std::size_t bytes, Object* context, Memory* whole, cl_int status,
-                  cl_int* error) {
+cl_mem add_memory(cl_mem own, std::size_t bytes, Object* context, Memory* whole, std::size_t origin,
+                  cl_int status, cl_int* error) {
   if (own == nullptr) return made<cl_mem>(nullptr, status, error);
   auto memory = std::make_shared<Memory>();
   memory->bytes = bytes;
   memory->whole = whole;
+  memory->origin = origin;
   return made<cl_mem>(added(std::move(memory), own, whole != nullptr ? whole : context), status,
                       error);
 }
@@ -203,7 +204,7 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void
   }
   cl_int status = CL_SUCCESS;
   cl_mem own = REAL(clCreateBuffer)(real<cl_context>(parent), flags, bytes, host, &status);
-  return add_memory(own, bytes, parent, nullptr, status, error);
+  return add_memory(own, bytes, parent, nullptr, 0, status, error);
 }
 // Only to be given where a buffer is expected.
 cl_mem clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format* format,
@@ -216,7 +217,7 @@ cl_mem clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_form
   cl_int status = CL_SUCCESS;
   cl_mem own =
       REAL(clCreateImage)(real<cl_context>(parent), flags, format, description, host, &status);
-  return add_memory(own, 0, parent, nullptr, status, error);
+  return add_memory(own, 0, parent, nullptr, 0, status, error);
 }
 cl_mem clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffer_create_type type,
                          const void* region, cl_int* error) {
@@ -240,7 +241,7 @@ cl_mem clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffer_create_typ
   }
   if (status != CL_SUCCESS) return made<cl_mem>(nullptr, status, error);
   cl_mem own = REAL(clCreateSubBuffer)(real<cl_mem>(whole), flags, type, region, &status);
-  return add_memory(own, part.size, nullptr, whole, status, error);
+  return add_memory(own, part.size, nullptr, whole, part.origin, status, error);
 }
 cl_int clGetMemObjectInfo(cl_mem handle, cl_mem_info what, size_t room, void* place,
                           size_t* needed) {
