@@ -384,17 +384,19 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   waited_until_ = std::max(from, time_->now() + waited);
   const double waiting = in_seconds(waited_until_ - from);
   Running& running = running_[s];
-  if (runs != Runs::racer && running.configuration != c) running = {c};
-  if (runs != Runs::racer) ++running.launches;
+  if (!turns && running.configuration != c) running = {c};
+  if (!turns) ++running.launches;
   const bool slow_launch = world_.nature(reference_.driver(), c) == Nature::slow_launch;
   // Nobody times what has no slot, or a device that has no times.
+  // What is compared takes turns with what stays.
+  const bool turns = runs == Runs::racer || (runs == Runs::by_class && !process_->class_is_kept(s));
   const bool blind = slow_launch && (!device_->profiling || runs == Runs::unslotted);
   if (blind) running.looks = 0;
   const double incumbent =
       in_seconds(at_speed(world_.launch_time(reference_.driver(), running.configuration, s)));
   // What trials say that it saves, tuning may spend.
   const double believed = standard - in_seconds(at_speed(world_.in_launches(c, s)));
-  const bool unseen = blind || (runs != Runs::racer && running.looks < Promises::kLooksToNotice);
+  const bool unseen = blind || (!turns && running.looks < Promises::kLooksToNotice);
   const double saved = unseen && actual > standard ? 0 : standard - actual;
   for (Bill* bill : {&bill_, &life_bill_}) {
     bill->longest_launch = std::max({bill->longest_launch, actual, standard});
@@ -416,7 +418,7 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   // What takes turns counts as what it takes turns with.
   const double beside = runs == Runs::by_class ? standard : runs == Runs::racer ? incumbent : 0;
   if (runs != Runs::unslotted) life_bill_.credited += std::max(actual, beside);
-  if (runs == Runs::racer && c > 0 && actual > incumbent) {
+  if (turns && c > 0 && actual > incumbent) {
     raced_since_look_ += actual - incumbent;
     const bool untold = world_.profiling && !device_->profiling;
     if (!untold && (bill_.untimed || !process_->in_debt())) raced_in_debt_.clear();

@@ -332,6 +332,13 @@ bool Process::is_wrong(int c, int s) const {
 
 bool Process::has_slot(int s) const { return inside_->slot_of(world_.shape(s)) != nullptr; }
 
+bool Process::class_is_kept(int s) const {
+  const ShapeSlot* slot = inside_->slot_of(world_.shape(s));
+  return slot != nullptr && slot->class_is_kept();
+}
+
+std::uint64_t Process::data_at(int s) const { return inside_->trial_of(world_, 0, s).data; }
+
 int Process::running(int s) const {
   const ShapeSlot* slot = inside_->slot_of(world_.shape(s));
   if (slot == nullptr) return 0;
@@ -425,11 +432,6 @@ bool Process::worker_rests() const { return inside_->engine().worker_rests(); }
 bool Process::classes_fail() const {
   return inside_->engine().kernels().empty() ||
          inside_->engine().classes_fail(*inside_->engine().kernels().front());
-}
-
-bool Process::works_at(int s) const {
-  const ShapeTask* task = inside_->task_of(world_.shape(s));
-  return task != nullptr && (task->race != nullptr || !detail::is<detail::Resting>(task->work));
 }
 
 bool Process::announced(int c, int s) const {

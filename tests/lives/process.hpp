@@ -115,6 +115,8 @@ class Process {
   int measured(int c, int s) const;
   bool is_wrong(int c, int s) const;  // on whatever data
   bool has_slot(int s) const;
+  bool class_is_kept(int s) const;       // what its slot runs for its class is not compared
+  std::uint64_t data_at(int s) const;    // on which it is tuned
   int running(int s) const;              // what its slot runs; 0 without one
   int adopted_at(int s) const;           // and has been adopted for it; 0: nothing; -1: no slot
   int recorded_at(int s) const;          // as adopted, under this driver; 0: nothing
@@ -128,7 +130,6 @@ class Process {
   std::set<int> racing() const;
   bool worker_rests() const;
   bool classes_fail() const;
-  bool works_at(int s) const;  // a step or a race is unfinished
   // A record says that it is or may be under way; s < 0: at some shape.
   bool announced(int c, int s) const;
   std::set<int> announced(bool in_helper_only = false) const;
