@@ -225,14 +225,19 @@ void Simulation::make_device() {
 }
 
 // For launches. A death in a build counts as one at a stage.
+void Simulation::is_built(int c) {
+  built_.insert(c);
+  reference_.of(c).built = true;
+  if (plans_.stages_to_death > 0 && --plans_.stages_to_death == 0) die(plans_.death_at_stage);
+}
+
 Status Simulation::compiled(Values values) {
   const int c = index_of(values);
+  promises_.launches_only_launch(launching_ && time_->on_main_thread(), "compiles");
   if (alive() && c > 0) {
     promises_.quirks_rest(c, process_->in_quirks(c), "build");
     announce({c, -1, "build", true, true});
-    built_.insert(c);
-    reference_.of(c).built = true;
-    if (plans_.stages_to_death > 0 && --plans_.stages_to_death == 0) die(plans_.death_at_stage);
+    is_built(c);
   }
   Nanoseconds time = milliseconds(1 + mix(world_.seed, 93, counter_++) % 30);
   if (plans_.slow_builds > 0) {
@@ -254,9 +259,7 @@ Status Simulation::warmed_up(Values values, Nanoseconds deadline) {
     // What launches have shown runs ahead of them like one of them.
     const auto first = launched_.lower_bound({c, 0});
     if (first == launched_.end() || first->first.first != c) announce(handed);
-    built_.insert(c);
-    reference_.of(c).built = true;
-    if (plans_.stages_to_death > 0 && --plans_.stages_to_death == 0) die(plans_.death_at_stage);
+    is_built(c);
   }
   if (world_.nature(reference_.driver(), c) != Nature::hang_warm_up) return {};
   time_->pass(deadline);
@@ -451,7 +454,9 @@ void Simulation::before_sync() {
 
 // The process dies between two operations; what it asks for afterwards does not happen.
 void Simulation::before_change() {
-  if (!alive() || plans_.death_at_write == Death::none || writes_-- > 0) return;
+  if (!alive()) return;
+  promises_.launches_only_launch(launching_ && time_->on_main_thread(), "writes");
+  if (plans_.death_at_write == Death::none || writes_-- > 0) return;
   constexpr std::size_t kRecords = 4;  // of an outcome
   ending_.between = process_->announced();
   for (const journal::Dangers::OpenTrial& open : open_trials_in(disk_->files()))

@@ -154,13 +154,13 @@ Process::~Process() {
   inside_->loop.reset();
 }
 
-void Process::launch(int s) {
+Status Process::launch(int s) {
   const std::array<Argument, 2> arguments = inside_->arguments(s, world_.captures);
   LaunchOptions options;
   if (inside_->queue != 0) options.queue = &inside_->queues[inside_->queue];
   if (world_.called) options.event = &inside_->buffers[static_cast<std::size_t>(s)];
   const std::size_t count = world_.called ? 0 : world_.setups || world_.captures ? 2 : 1;
-  (void)inside_->kernel->launch(options, world_.shape(s), {arguments.data(), count});
+  return inside_->kernel->launch(options, world_.shape(s), {arguments.data(), count});
 }
 
 void Process::call_failed(int c, int s, const Measurement& measurement) {

@@ -74,7 +74,7 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   // What applications do.
-  void launch(int s);
+  Status launch(int s);
   void call_failed(int c, int s, const Measurement& measurement);  // of a launch
   // From now on another constant buffer (0 or 1) or queue, or other contents, which it says.
   void use(int constants, int queue);

@@ -333,8 +333,21 @@ void Promises::one_model(const char* wrongly, std::uint64_t used) {
   if (*wrongly != '\0') report_.say(std::string("I13:") + wrongly, std::to_string(used));
 }
 
+void Promises::gaps_are_kept(Nanoseconds late) {
+  if (late > std::chrono::milliseconds(1))
+    report_.say("I10:gap-overrun", std::to_string(in_seconds(late)));
+}
+
+void Promises::launches_only_launch(bool launching, const char* what) {
+  if (launching) report_.say(std::string("I10:launch-") + what, "");
+}
+
 void Promises::told(const char* wrongly, int c, int s) {
   if (*wrongly != '\0') report_.say(std::string("I12:") + wrongly, where(c, s));
 }
 
 }  // namespace idletune::lives
+void Promises::launches_run(int s, const Status& status) {
+  report_.say("I11:launch-fails", where(0, s) + ": " + status.to_string());
+}
+

@@ -189,7 +189,13 @@ void Simulation::launch(int s, int times) {
 }
 
 void Simulation::launch_once(int s) {
-  process_->launch(s);
+  const int refused = refused_orders_;
+  const bool on_main_thread = time_->on_main_thread();
+  launching_ = launching_ || on_main_thread;
+  const Status status = process_->launch(s);
+  launching_ = launching_ && !on_main_thread;
+  if (alive() && refused == refused_orders_ && !bad_launch_ && !status.ok())
+    promises_.launches_run(s, status);
   if (const Nanoseconds owed = std::exchange(owed_, Nanoseconds{0}); owed.count() > 0)
     time_->pass(owed);
   if (time_->on_main_thread()) tell_failures();
@@ -242,6 +248,9 @@ void Simulation::gap(Nanoseconds length, bool granted) {
   looked();
   time_->pass(end - time_->now());
 }
+  // What was pushed is written where idle() looks for it.
+  if (alive() && world_.worker && world_.isolated && !world_.slots && plans_.freezing_seconds == 0)
+    promises_.gaps_are_kept(time_->now() - end);
 
 void Simulation::background(Nanoseconds length) {
   const Nanoseconds end = time_->now() + length;

@@ -73,6 +73,7 @@ class Simulation {
   void make_disk(const test::Files& files);
   Solving::Parts solving_parts();
   std::unique_ptr<TrialRunner> make_runner();
+  void is_built(int c);
   Status compiled(Values values);
   Status warmed_up(Values values, Nanoseconds deadline);
   Result<Nanoseconds> launched(const Enqueued& step);
@@ -175,9 +176,9 @@ class Simulation {
     Measurement measurement;
   };
   std::vector<Failure> failures_;
-  std::set<std::pair<int, int>> told_failed_;  // since the last look
-  bool bad_launch_ = false;
-  bool lost_ = false, lost_told_ = false;  // the device, for helpers; the reference failed
+  std::set<std::pair<int, int>> told_failed_;    // since the last look
+  bool bad_launch_ = false, launching_ = false;  // launching: the main thread
+  bool lost_ = false, lost_told_ = false;        // the device, for helpers; the reference failed
   int constants_ = 0, queue_ = 0, refused_orders_ = 0, untimed_ = 0;
   // What setups made: of which constant buffer, with which contents.
   std::map<const void*, std::pair<const void*, int>> prepared_;
