@@ -376,6 +376,8 @@ void Simulation::check_launch(int c, int s, Runs runs) {
   const bool again = world_.called && reference_.of(c).cut;
   promises_.suspects_rest(handed, suspect && !cleared && !again, false);
   promises_.never_wrong(c, s, as);
+  if (world_.captures && runs == Runs::adopted && process_->recorded_at(s) == c)
+    promises_.checked_on(process_->data_at(s), c, s, as);
   promises_.launches_run_what_is_published(c, s, runs);
 }
 

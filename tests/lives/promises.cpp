@@ -40,17 +40,27 @@ void Promises::never_wrong(int c, int s, const std::string& as) {
         where(c, s));
     return;
   }
-  if (world_.called || known.right.count(s)) return;
+  if (world_.called) return;
   const std::uint64_t key = world_.class_of(c, s);
+  const bool by_class = known.right.count(s) == 0;
   for (const auto& [other, fact] : known.wrong) {
-    if (world_.class_of(c, other) != key) continue;
+    if (!by_class || world_.class_of(c, other) != key) continue;
     report_.say("I1:wrong-in-class-as-" + known.wrong_as + "-runs-as-" + as + later(fact, life),
                 where(c, s));
   }
   bool passed = false;
-  for (const int other : known.right) passed = passed || world_.class_of(c, other) == key;
-  if (reference_.classes().refuted()) report_.say("I1:refuted-class-runs-as-" + as, where(c, s));
+  for (const auto& [other, checks] : known.right)
+    for (const auto& [data, seeds] : checks)
+      passed = passed || (seeds.size() == 2 && world_.class_of(c, other) == key);
+  if (by_class && reference_.classes().refuted())
+    report_.say("I1:refuted-class-runs-as-" + as, where(c, s));
   if (!passed) report_.say("I1:unchecked-runs-as-" + as, where(c, s));
+}
+
+void Promises::checked_on(std::uint64_t data, int c, int s, const std::string& as) {
+  const auto here = reference_.of(c).right.find(s);
+  if (here == reference_.of(c).right.end() || here->second.count(data) == 0)
+    report_.say("I1:unchecked-on-its-data-runs-as-" + as, where(c, s));
 }
 
 void Promises::refuted_classes_end(bool end) {

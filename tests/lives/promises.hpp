@@ -68,6 +68,8 @@ class Promises {
 
   // I1. A launch of the application runs nothing that is known to be wrong, or that nobody checked.
   void never_wrong(int c, int s, const std::string& as);
+  // I1. What was adopted on these data was checked on them.
+  void checked_on(std::uint64_t data, int c, int s, const std::string& as);
   // I1. One check that fails where another passed ends what rests on classes. `end`: it did.
   void refuted_classes_end(bool end);
   // I1. What was prepared is of the constants that the launch was given.

@@ -142,7 +142,7 @@ void Reference::stage_ended(const TrialRequest& request, const TrialOutcome& out
     if (known.wrong.emplace(s, now).second) known.wrong_as = name_of(role);
     classes_.failed(c, world_.class_of(c, s));
   } else if (outcome.status == TrialStatus::correct) {
-    known.right.insert(s);
+    known.right[s][request.captured_digest].insert(request.seed);
     known.right_now.insert(s);
   }
 }

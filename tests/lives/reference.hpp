@@ -33,7 +33,8 @@ struct Known {
   int bitten_shape = -1;
   std::map<int, Fact> wrong;  // checks that failed, by shape
   std::string wrong_as;
-  std::set<int> right;             // shapes at which a check passed
+  // By shape: on which data checks passed, of which seeds.
+  std::map<int, std::map<std::uint64_t, std::set<std::uint32_t>>> right;
   std::set<int> timed_slow;        // shapes at which it was timed last while the board was slow
   std::map<int, Fact> timed_anew;  // of these, since then while it was not
   int deaths = 0;                  // ambiguous ones in which it was or may have been under way
