@@ -18,7 +18,7 @@ void append_log(void*, int level, const char* text) { std::printf("      [%d] %s
 
 }  // namespace
 
-void Simulation::begin_life(const test::Files& files) {
+void Simulation::begin_life() {
   reference_.new_life(next_driver_);
   death_ = Death::none;
   ending_ = Ending();
@@ -43,7 +43,6 @@ void Simulation::begin_life(const test::Files& files) {
   has_acknowledged_before_ = std::exchange(has_acknowledged_, false);
   calling_ = "start";
   make_device();
-  make_disk(files);
   ProcessParts parts;
   parts.world = &world_;
   parts.options = world_.options;
@@ -144,6 +143,32 @@ test::Files Simulation::medium_after_cut(std::uint64_t draw) const {
   return cutter.image(test::kAllCuts[draw % 4], random);
 }
 
+// Of the journal's end; nothing: what was written last is on the medium.
+std::size_t Simulation::unsynced_bytes() const {
+  using What = test::DiskOperation::Kind;
+  std::size_t unsynced = 0;
+  for (std::size_t i = disk_->operations.size(); i-- > 0;) {
+    const test::DiskOperation& operation = disk_->operations[i];
+    if (disk_->below.count(operation.inode) != 0) continue;  // not the journal's
+    if (operation.kind == What::sync_file) break;
+    if (operation.kind == What::write) unsynced += operation.data.size();
+    if (operation.kind == What::rename && operation.target == "journal") break;  // synced before
+  }
+  return unsynced;
+}
+
+// Whether a record of what is about to run is on the medium.
+bool Simulation::announced_on_medium(int c, int s) const {
+  return unsynced_bytes() == 0 || process_->announced_in(journal_on_medium(), c, s);
+}
+
+Bytes Simulation::journal_on_medium() const {
+  const auto entry = disk_->folder.find("journal");
+  if (entry == disk_->folder.end()) return {};
+  const test::Content& file = disk_->inodes.at(entry->second);
+  return {file.data(), file.size() - std::min(unsynced_bytes(), file.size())};
+}
+
 void Simulation::next_life() {
   const std::uint64_t draw =
       mix(world_.seed, 60, static_cast<std::uint64_t>(reference_.life()), report_.event);
@@ -162,7 +187,8 @@ void Simulation::next_life() {
   const std::uint64_t boot_before = boot_;
   const bool cut = ending_.death == Death::cut;
   if (!clean) page_ = left_page_;
-  if (cut || (ending_.death == Death::kill && draw / 8 % 4 == 0)) {
+  const bool reboots = cut || (ending_.death == Death::kill && draw / 8 % 4 == 0);
+  if (reboots) {
     boot_ = 2 + static_cast<std::uint64_t>(reference_.life());
     page_.clear();
   }
@@ -185,7 +211,10 @@ void Simulation::next_life() {
   // It may have been acquitted and be under suspicion again, which nobody has said to be kept.
   for (const int c : dying_.suspect)
     if (reference_.of(c).outcome) acknowledged_.suspect.erase(c);
-  begin_life(files_);
+  // Else the page cache outlives the process; what it holds after a failed sync nobody knows.
+  if (clean || reboots || ending_.faults) make_disk(files_);
+  disk_->fault = {};
+  begin_life();
   if (alive()) check_start(ending, verdicts, same_driver);
   flushed_.reset();
   if (!alive()) next_life();

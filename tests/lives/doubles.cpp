@@ -352,7 +352,7 @@ Result<Nanoseconds> Simulation::launched(const Enqueued& step) {
     }
     die(Death::launch);
   }
-  if (c > 0) reference_.of(c).outcome = true;
+  if (c > 0 && alive()) reference_.of(c).outcome = true;
   take_time(time + microseconds(5));
   return time;
 }
@@ -388,13 +388,13 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   const Nanoseconds from = std::max(time_->now(), waited_until_);
   waited_until_ = std::max(from, time_->now() + waited);
   const double waiting = in_seconds(waited_until_ - from);
+  // What is compared takes turns with what stays.
+  const bool turns = runs == Runs::racer || (runs == Runs::by_class && !process_->class_is_kept(s));
   Running& running = running_[s];
   if (!turns && running.configuration != c) running = {c};
   if (!turns) ++running.launches;
   const bool slow_launch = world_.nature(reference_.driver(), c) == Nature::slow_launch;
   // Nobody times what has no slot, or a device that has no times.
-  // What is compared takes turns with what stays.
-  const bool turns = runs == Runs::racer || (runs == Runs::by_class && !process_->class_is_kept(s));
   const bool blind = slow_launch && (!device_->profiling || runs == Runs::unslotted);
   if (blind) running.looks = 0;
   const double incumbent =
@@ -476,34 +476,6 @@ Status Simulation::before_write(FileSync sync) {
   const bool fails = disk_->fails();
   if (!fails && alive() && sync == FileSync::yes) time_->pass(milliseconds(1));
   return !fails && alive() ? Status() : Status(StatusCode::io_error, "nothing is written");
-}
-
-// Of the journal's end; nothing: what was written last is on the medium.
-std::size_t Simulation::unsynced_bytes() const {
-  using What = test::DiskOperation::Kind;
-  std::size_t unsynced = 0;
-  for (std::size_t i = disk_->operations.size(); i-- > 0;) {
-    const test::DiskOperation& operation = disk_->operations[i];
-    if (disk_->below.count(operation.inode) != 0) continue;  // not the journal's
-    if (operation.kind == What::sync_file) break;
-    if (operation.kind == What::write) unsynced += operation.data.size();
-    if (operation.kind == What::rename && operation.target == "journal") return 0;  // synced before
-  }
-  return unsynced;
-}
-
-// Whether a record of what is about to run is on the medium.
-bool Simulation::announced_on_medium(int c, int s) const {
-  if (unsynced_bytes() == 0) return true;
-  const Bytes journal = journal_on_medium();
-  return journal.empty() || process_->announced_in(journal, c, s);
-}
-
-Bytes Simulation::journal_on_medium() const {
-  const auto entry = disk_->folder.find("journal");
-  if (entry == disk_->folder.end()) return {};
-  const test::Content& file = disk_->inodes.at(entry->second);
-  return {file.data(), file.size() - std::min(unsynced_bytes(), file.size())};
 }
 
 }  // namespace idletune::lives

@@ -35,7 +35,8 @@ Simulation::Simulation(const World& world, const std::vector<Event>& events, boo
 Simulation::~Simulation() = default;
 
 std::vector<Violation> Simulation::run() {
-  begin_life(test::Files());
+  make_disk(test::Files());
+  begin_life();
   for (std::size_t i = 0; i < events_.size(); ++i) {
     report_.event = i;
     step(events_[i]);

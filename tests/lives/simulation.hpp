@@ -101,7 +101,7 @@ class Simulation {
   Nanoseconds at_speed(Nanoseconds time) const;
   bool one_in(std::uint64_t n, std::uint64_t what, int c);
   // life and death.
-  void begin_life(const test::Files& files);
+  void begin_life();
   void die(Death death);
   void next_life();
   test::Files medium_after_cut(std::uint64_t draw) const;
