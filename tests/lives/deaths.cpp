@@ -229,6 +229,7 @@ void Simulation::check_start(const Ending& ending, const Verdicts& verdicts, boo
   for (const int c : verdicts.stale)
     if (now.suspect.count(c)) reference_.of(c).deaths = std::max(1, reference_.of(c).deaths);
   const bool reliable = ending.storage_ok && !ending.faults;
+  if (ending.death == Death::clean) acknowledged_.measured = dying_.measured;
   if (world_.solves) solving_.check_start(reliable);
   if (has_acknowledged_before_ && reliable)
     promises_.nothing_is_lost(ending, acknowledged_, dying_, now, same_driver);
@@ -306,7 +307,7 @@ void Simulation::check_standing() {
 
 void Simulation::end_quietly() {
   promises_.no_slower(bill_);
-  report_.only_progress = true;
+  report_.without_bills = true;
   speed_ = 1;
   busy_ = false;
   plans_ = Plans();

@@ -17,7 +17,7 @@ constexpr double kGranted = 7;  // launches of what may be slower, until the tun
 }  // namespace
 
 void Report::say(const std::string& code, const std::string& detail) {
-  if (only_progress && code.compare(0, 2, "I7") != 0) return;
+  if (without_bills && (code[1] == '5' || code[1] == '6')) return;
   for (const Violation& known : violations_)
     if (known.code == code) return;
   violations_.push_back({code, detail, event});
@@ -172,18 +172,21 @@ void Promises::suspicion_is_kept(const Snapshot& before, const Snapshot& now,
 void Promises::nothing_is_lost(const Ending& ending, const Snapshot& acknowledged,
                                const Snapshot& dying, const Snapshot& now, bool same_driver) {
   const std::string how = std::string("-lost-") + name_of(ending.death);
-  for (const auto& [trial, status] : acknowledged.measured)
-    if (dying.measured.count(trial) && !now.measured.count(trial))
-      report_.say("I4:measurement" + how, trial);
-  // A clean end takes the last times of a duel, and the outcome of what is in flight.
+  // A clean end takes the last times of a race, the outcome of what is in flight, and what was built.
   const bool ends = ending.death == Death::clean;
   const int flew = ends && ending.flying ? world_.index_of(ending.flying->configuration) : -1;
   const bool rechecked = flew >= 0 && ending.flying_role == Role::recheck;
-  for (const auto& [shape, configuration] : acknowledged.adopted) {
+  const bool settles = ends && (ending.flying || !ending.built.empty() || !ending.racing.empty());
+  const auto lost = [settles](const auto& known, const auto& last, const auto& kept) {
+    const auto was = last.find(known.first), is = kept.find(known.first);
+    const bool stood = was != last.end() && *was == known;
+    return stood && (is == kept.end() || (!settles && *is != known));
+  };
+  for (const auto& known : acknowledged.measured)
+    if (lost(known, dying.measured, now.measured)) report_.say("I4:measurement" + how, known.first);
+  for (const auto& known : acknowledged.adopted) {
     if (rechecked || (ends && ending.racing.count(0) > 0)) break;
-    const auto last = dying.adopted.find(shape);
-    if (last != dying.adopted.end() && last->second == configuration && !now.adopted.count(shape))
-      report_.say("I4:adoption" + how, shape);
+    if (lost(known, dying.adopted, now.adopted)) report_.say("I4:adoption" + how, known.first);
   }
   if (!same_driver) return;
   for (const int c : acknowledged.quarantined)
@@ -330,19 +333,6 @@ void Promises::callers_do_not_sync(bool on_main_thread, const char* where_called
     report_.say(std::string("I10:caller-syncs-in-") + where_called, where_called);
 }
 
-void Promises::announcements_are_used(int unused) {
-  constexpr int kMost = 10;
-  if (unused > kMost) report_.say("I10:announces-and-starts-nothing", std::to_string(unused));
-}
-
-void Promises::launches_run_what_is_published(int c, int s, Runs runs) {
-  if (runs == Runs::unpublished) report_.say("I11:launch-of-what-is-not-published", where(c, s));
-}
-
-void Promises::one_model(const char* wrongly, std::uint64_t used) {
-  if (*wrongly != '\0') report_.say(std::string("I13:") + wrongly, std::to_string(used));
-}
-
 void Promises::gaps_are_kept(Nanoseconds late) {
   if (late > std::chrono::milliseconds(1))
     report_.say("I10:gap-overrun", std::to_string(in_seconds(late)));
@@ -352,12 +342,25 @@ void Promises::launches_only_launch(bool launching, const char* what) {
   if (launching) report_.say(std::string("I10:launch-") + what, "");
 }
 
+void Promises::announcements_are_used(int unused) {
+  constexpr int kMost = 10;
+  if (unused > kMost) report_.say("I10:announces-and-starts-nothing", std::to_string(unused));
+}
+
+void Promises::launches_run_what_is_published(int c, int s, Runs runs) {
+  if (runs == Runs::unpublished) report_.say("I11:launch-of-what-is-not-published", where(c, s));
+}
+
+void Promises::launches_run(int s, const Status& status) {
+  report_.say("I11:launch-fails", where(0, s) + ": " + status.to_string());
+}
+
+void Promises::one_model(const char* wrongly, std::uint64_t used) {
+  if (*wrongly != '\0') report_.say(std::string("I13:") + wrongly, std::to_string(used));
+}
+
 void Promises::told(const char* wrongly, int c, int s) {
   if (*wrongly != '\0') report_.say(std::string("I12:") + wrongly, where(c, s));
 }
 
 }  // namespace idletune::lives
-void Promises::launches_run(int s, const Status& status) {
-  report_.say("I11:launch-fails", where(0, s) + ": " + status.to_string());
-}
-

@@ -25,7 +25,7 @@ class Report {
  public:
   explicit Report(bool print) : print_(print) {}
   std::size_t event = 0;
-  bool only_progress = false;  // what the quiet end does is no event that could be left out
+  bool without_bills = false;  // the quiet end pays for what it finds
   void say(const std::string& code, const std::string& detail);
   const std::vector<Violation>& violations() const { return violations_; }
 
@@ -123,18 +123,18 @@ class Promises {
   void announced_first(const Handed& handed, bool announced, bool synced);
   // I10. Callers neither sync nor wait for the medium.
   void callers_do_not_sync(bool on_main_thread, const char* where);
-  // I10. Syncs wear the medium: of a minute's that announced a trial few led to none.
-  void announcements_are_used(int unused);
   // I10. An idle step that does not fit the gap is not started. `late`: after its end.
   void gaps_are_kept(Nanoseconds late);
   // I10. Launches neither compile nor write.
   void launches_only_launch(bool launching, const char* what);
+  // I10. Syncs wear the medium: of a minute's that announced a trial few led to none.
+  void announcements_are_used(int unused);
   // I11. What launches run is what the agent says is published.
   void launches_run_what_is_published(int c, int s, Runs runs);
-  // I12. The application is told what is recorded, and nothing else. Empty: so it is.
-  void told(const char* wrongly, int c, int s);
   // I11. Whatever is refused, the default runs.
   void launches_run(int s, const Status& status);
+  // I12. The application is told what is recorded, and nothing else. Empty: so it is.
+  void told(const char* wrongly, int c, int s);
   // I13. One model is used, the one on trial or the confirmed one, and none that was gone back from.
   // Empty: so it is.
   void one_model(const char* wrongly, std::uint64_t used);

@@ -92,7 +92,9 @@ void Simulation::step(const Event& event) {
     case Kind::explain: return process_->explain();
     case Kind::flush:
       if (!process_->flush().ok() || !alive()) return;
-      flushed_ = process_->snapshot();
+      check_standing();  // what was acknowledged before
+      flushed_ = acknowledged_ = process_->snapshot();
+      has_acknowledged_ = true;
       return solving_.flushed();
     case Kind::model:
       if (world_.slots) return models(event);
@@ -246,12 +248,12 @@ void Simulation::gap(Nanoseconds length, bool granted) {
   called_at_ = time_->now();
   const Nanoseconds end = called_at_ + length;
   (void)(granted ? process_->tune(length) : process_->idle(length));
-  looked();
-  time_->pass(end - time_->now());
-}
   // What was pushed is written where idle() looks for it.
   if (alive() && world_.worker && world_.isolated && !world_.slots && plans_.freezing_seconds == 0)
     promises_.gaps_are_kept(time_->now() - end);
+  looked();
+  time_->pass(end - time_->now());
+}
 
 void Simulation::background(Nanoseconds length) {
   const Nanoseconds end = time_->now() + length;
