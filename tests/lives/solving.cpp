@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t kNumberBytes = 8;
 constexpr double kTooSlow = 1.02;
 constexpr Nanoseconds kOther = std::chrono::microseconds(20);  // a kernel that is no product
-constexpr double kAround = 1e-3;  // seconds of a solve beside its iterations
+constexpr double kAround = 1e-3;  // seconds of a solve beside its iterations, and in all
+constexpr double kAroundAProduct = 5e-6;
 
 std::uint64_t number_of(const ProductKernel& kernel) {
   return mix(static_cast<std::uint64_t>(kernel.format),
@@ -458,9 +459,10 @@ void Solving::paid(Running& running, double seconds, std::uint32_t products, int
                    bool last) {
   const double csr = in_seconds(structure_of(current_).csr);
   running.spent += seconds;
-  running.standard += kAround + products * (csr + others * in_seconds(kOther));
+  const double around = others == 0 ? kAroundAProduct : kAround;
+  running.standard += around + products * (csr + others * in_seconds(kOther));
   const krylov::SolverOptions& options = running.options;
-  const double lost = running.spent - kTooSlow * running.standard;
+  const double lost = running.spent - kTooSlow * running.standard - kAround;
   if (running.disturbed || options.fixed_format || lost <= 0) return;
   if (lost > running.told)
     say("I5:solver-tells-too-little", std::to_string(lost) + " > " + std::to_string(running.told));
