@@ -203,7 +203,8 @@ class Program {
       totals_.events += played.events;
       note(played, world, events);
     }
-    return tell();
+    if (totals_.runs == 0) std::fprintf(stderr, "no sequences: %s\n", options_.play.c_str());
+    return totals_.runs == 0 ? 64 : tell();
   }
   struct Setting {
     explicit Setting(const std::string& text) {
