@@ -53,7 +53,7 @@ Status Journal::damage() const {
   }
   if (recovery_.malformed_records > 0) {
     return Status(StatusCode::corrupt,
-                  "the journal holds % records of impossible content, which were skipped",
+                  "% impossible records of the journal were skipped",
                   recovery_.malformed_records);
   }
   if (!outbox_.displaced()) return Status();

@@ -189,8 +189,7 @@ class Reader {
     if (wrong_ == nullptr && !rest_.empty()) wrong_ = "end";
     if (wrong_ == nullptr) return {};
     return Status(StatusCode::corrupt,
-                  "helper message, field '%': expected a value in range within the payload",
-                  wrong_);
+                  "helper message, field '%': out of range or beyond the payload", wrong_);
   }
 
  private:
@@ -349,9 +348,8 @@ Result<Header> decode_header(Bytes header) {
   if (header[0] != kMagic || header[3] != 0) return corrupt("0xd7 at the start and 0 at byte 3");
   if (header[1] != kVersion) {
     return Status(StatusCode::version_mismatch,
-                  "helper message header: version %, expected %: helper and library are of "
-                  "different releases",
-                  header[1], kVersion);
+                  "version %, expected %: helper and library are of different releases", header[1],
+                  kVersion);
   }
   if (header[2] < 1 || header[2] > 4) return corrupt("a message type of 1 to 4");
   Header result;

@@ -414,7 +414,7 @@ void Production::end_duel(ShapeTask& task, std::size_t racer, TrialVerdict verdi
   if (task.variants.adopted() == nullptr) return;  // it was taken back meanwhile
   if (verdict == TrialVerdict::adopt) {
     return publisher_.demote(task, journal::DemotionReason::slower_in_launches,
-                             "slower in the application's launches than the default beside it");
+                             "slower in launches than the default beside it");
   }
   // Given up, it says nothing: a few times of what is slow in launches would pass for another clock.
   if (verdict != TrialVerdict::reject_slow) return;

@@ -161,5 +161,5 @@ TEST_CASE("where no more dangers can be kept nothing new is tried") {
   engine.tune(10h);
   CHECK(engine.explain().evaluated == 0);
   CHECK(engine.explain().running == Configuration{1, 1});
-  CHECK(engine.explain().reason.find("the journal has no room") != std::string::npos);
+  CHECK(engine.explain().reason.find("the journal is full of dangers") != std::string::npos);
 }
