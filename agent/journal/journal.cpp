@@ -52,8 +52,7 @@ Status Journal::damage() const {
                   newer ? " for the newer agent that wrote it, and this one keeps nothing" : "");
   }
   if (recovery_.malformed_records > 0) {
-    return Status(StatusCode::corrupt,
-                  "% impossible records of the journal were skipped",
+    return Status(StatusCode::corrupt, "% impossible records of the journal were skipped",
                   recovery_.malformed_records);
   }
   if (!outbox_.displaced()) return Status();

@@ -385,3 +385,19 @@ TEST_CASE("a device on which the default fails in a new helper is lost, and nobo
   CHECK_FALSE(status.tuning_enabled);
   CHECK(status.quarantined == 0);
 }
+
+TEST_CASE("a helper takes its place from other helpers, not from trials in this process") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  auto package = required(KernelPackage::open(test::played_package(), "played"));
+  auto state = required(detail::KernelState::create(board->device, package, 4));
+  detail::KernelTask& other = engine.engine->add_kernel(std::move(state), nullptr);
+  board->isolated = false;
+  other.runner = required(board->surroundings().make_trial_runner(board->device, package));
+  const TrialRunner* const kept = other.runner.get();
+  board->isolated = true;
+  REQUIRE(engine.launch({64}, 1000).ok());
+  engine.tune(1s);
+  REQUIRE(engine.kernel->runner != nullptr);
+  CHECK(other.runner.get() == kept);
+}
