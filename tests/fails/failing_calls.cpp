@@ -59,12 +59,10 @@ const char* failed_system_call() { return failed.load(); }
 FAILING_CALL(mkdir, EACCES, (const char* path, mode_t mode), (path, mode), noexcept)
 FAILING_CALL(fsync, EIO, (int file), (file), )
 FAILING_CALL(fdatasync, EIO, (int file), (file), )
-FAILING_CALL(rename, EIO, (const char* from, const char* to), (from, to), noexcept)
 FAILING_CALL(renameat, EIO, (int a, const char* from, int b, const char* to), (a, from, b, to),
              noexcept)
 FAILING_CALL(unlinkat, EIO, (int folder, const char* path, int flags), (folder, path, flags),
              noexcept)
-FAILING_CALL(unlink, EIO, (const char* path), (path), noexcept)
 FAILING_CALL(ftruncate, EIO, (int file, off_t size), (file, size), noexcept)
 FAILING_CALL(flock, ENOLCK, (int file, int operation), (file, operation), noexcept)
 FAILING_CALL(fstat, EIO, (int file, struct stat* info), (file, info), noexcept)
