@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <spawn.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,6 +83,19 @@ extern "C" int openat(int folder, const char* path, int flags, ...) {
   if (!fails("openat")) return real_one(folder, path, flags, mode);
   errno = EMFILE;
   return -1;
+}
+
+extern "C" int posix_fallocate(int file, off_t offset, off_t size) {
+  static auto* const real_one = real(&posix_fallocate, "posix_fallocate");
+  return fails("posix_fallocate") ? ENOSPC : real_one(file, offset, size);
+}
+
+extern "C" void* mmap(void* at, size_t size, int protection, int flags, int file,
+                      off_t offset) noexcept {
+  static auto* const real_one = real(&mmap, "mmap");
+  if (file < 0 || !fails("mmap")) return real_one(at, size, protection, flags, file, offset);
+  errno = ENOMEM;
+  return MAP_FAILED;
 }
 
 extern "C" ssize_t write(int file, const void* data, size_t size) {

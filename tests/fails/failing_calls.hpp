@@ -1,6 +1,6 @@
 // Calls of the C library that fail once: failing_calls.cpp takes the place of those by which the
-// library opens, writes, syncs, renames and removes files, makes folders, locks, starts threads and
-// programs and talks to these, and of the allocations that may fail.
+// library opens, writes, maps, syncs, renames and removes files, makes folders, locks, starts
+// threads and programs and talks to these, and of the allocations that may fail.
 #pragma once
 
 namespace idletune::test {
