@@ -110,6 +110,7 @@ Error cuEventElapsedTime(float* milliseconds, EventHandle start_handle, EventHan
   const auto start = state().events.find(start_handle);
   const auto end = state().events.find(end_handle);
   if (start == nullptr || end == nullptr || !start->timed || !end->timed) return kInvalidHandle;
+  if (start->last_record() == 0 || end->last_record() == 0) return kInvalidHandle;
   const Error error = end->context->device->spoilt_by;
   if (error != kSuccess) return error;
   if (!start->reached() || !end->reached()) return kNotReady;

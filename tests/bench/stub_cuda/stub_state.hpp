@@ -48,7 +48,7 @@ struct Stream {
 struct Event {
   Context* context = nullptr;
   bool timing = true;
-  std::atomic<long> at_ns{0};
+  std::atomic<long> at_ns{-1};  // never recorded
   std::atomic<long> polls_left{0};
   std::atomic<bool> endless{false};
 };

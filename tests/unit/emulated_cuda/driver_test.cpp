@@ -112,13 +112,14 @@ TEST_CASE("events carry modelled time, and a stream waits for another's") {
   StreamHandle other = nullptr;
   REQUIRE(driver.StreamCreateWithPriority(&other, kStreamNonBlocking, -5) == kSuccess);
   const std::uint64_t numbers = opened.allocate(64 * 4);
+  float milliseconds = 0;
+  CHECK(driver.EventElapsedTime(&milliseconds, events[0], events[1]) == kInvalidHandle);
   CHECK(driver.EventRecord(events[0], opened.stream) == kSuccess);
   CHECK(opened.launch(opened.kernel(kStoreNumber), 1, 64, {numbers}) == kSuccess);
   CHECK(driver.EventRecord(events[1], opened.stream) == kSuccess);
   CHECK(driver.StreamWaitEvent(other, events[1], 0) == kSuccess);
   CHECK(driver.EventRecord(events[2], other) == kSuccess);
   CHECK(driver.StreamSynchronize(other) == kSuccess);
-  float milliseconds = 0;
   CHECK(driver.EventQuery(events[1]) == kSuccess);
   CHECK(driver.EventElapsedTime(&milliseconds, events[0], events[1]) == kSuccess);
   CHECK(milliseconds > 0);
