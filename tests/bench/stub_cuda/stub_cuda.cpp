@@ -261,7 +261,7 @@ Error cuEventElapsedTime(float* milliseconds, EventHandle start, EventHandle end
   const auto* first = reinterpret_cast<Event*>(start);
   const auto* second = reinterpret_cast<Event*>(end);
   if (!first->timing || !second->timing) return kInvalidHandle;
-  if (first->at_ns < 0 || second->at_ns < 0) return kInvalidHandle;
+  if (first->at_ns == Event::kNever || second->at_ns == Event::kNever) return kInvalidHandle;
   *milliseconds = static_cast<float>(second->at_ns - first->at_ns) * 1e-6f;
   return kSuccess;
 }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
@@ -48,7 +49,8 @@ struct Stream {
 struct Event {
   Context* context = nullptr;
   bool timing = true;
-  std::atomic<long> at_ns{-1};  // never recorded
+  static constexpr long kNever = std::numeric_limits<long>::min();
+  std::atomic<long> at_ns{kNever};  // when it was recorded
   std::atomic<long> polls_left{0};
   std::atomic<bool> endless{false};
 };
