@@ -167,7 +167,10 @@ ProductChoice::Left ProductChoice::failed(bool tried) {
     conversion_.verdict = tried ? Conversion::Verdict::reverted : Conversion::Verdict::keep;
     conversion_.reason = tried ? "the product in the other format was wrong or did not run"
                                : "the other format's kernels could not be announced";
-    if (!race().begun()) return race().begin({KernelVariant()}), Left::rows;
+    if (!race().begun()) {
+      race().begin({KernelVariant()});
+      return Left::rows;
+    }
   }
   if (race().best_us() > 0) return ran(), Left::best;
   if (!race().begun()) race().begin({KernelVariant()});

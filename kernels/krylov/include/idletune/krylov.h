@@ -82,7 +82,8 @@ typedef struct idletune_krylov_report {
 } idletune_krylov_report;
 
 /* A matrix of `rows` by `columns` in compressed rows, copied: row_start[rows + 1], by ascending
- * column within a row. Device and agent must outlive the handle; none may tune on it meanwhile. */
+ * column within a row. Device and agent must outlive the handle; no agent may tune on the device
+ * meanwhile. */
 idletune_status idletune_krylov_open(idletune_device* device, idletune_krylov_precision precision,
                                      int32_t rows, int32_t columns, const int32_t* row_start,
                                      const int32_t* column, const double* values,
