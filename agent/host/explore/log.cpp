@@ -237,6 +237,7 @@ Status Log::append_record(std::uint8_t type, const nlohmann::json& value) {
 Status Log::append(const ExploredConfiguration& result) {
   if (Status status = append_record(kResult, json_of(result)); !status.ok()) return status;
   results_.push_back(result);
+  results_.back().message = storable(result.message);  // as whoever reads it has it
   return {};
 }
 
