@@ -14,7 +14,6 @@ namespace emulated_cuda {
 
 // What a run costs, in the model of time.
 struct Work {
-  double instructions = 0;  // of warps
   double thread_operations = 0;
   double issue_cycles = 0;
   double sectors = 0;  // of 32 bytes, moved between multiprocessors and memory

@@ -108,7 +108,6 @@ struct Kernel {
 struct GlobalVariable {
   std::string name;
   Space space = Space::global;
-  std::uint64_t address = 0;
   std::vector<unsigned char> initial;
 };
 

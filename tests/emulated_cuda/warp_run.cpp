@@ -92,7 +92,6 @@ void check_registers(Warp& warp, const Instruction& instruction, Mask threads) {
 void count(Warp& warp, const Instruction& instruction, Mask threads) {
   Work& work = warp.block->work;
   const double cycles = cycles_of(instruction.cost);
-  work.instructions += 1;
   work.thread_operations += __builtin_popcount(threads);
   work.issue_cycles += cycles;
   warp.cycles += cycles;
