@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "agent/host/cli/boards.hpp"
-#include "agent/host/cli/places.hpp"
 #include "agent/host/cli/progress.hpp"
 #include "agent/host/cli/text_layout.hpp"
 #include "agent/host/cli/verbs.hpp"
@@ -207,12 +206,20 @@ struct PullArguments {
   std::string output;
 };
 
+std::string folder_for(const Board& board) {
+  std::string name = board.name;
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.') c = '_';
+  }
+  return name;
+}
+
 // The only copy of much more than the board has by now is not replaced. (Full journals forget a few.)
 Status refuse_to_lose(const std::string& path, std::size_t measurements) {
   const auto bytes = read_file(path, journal::kMaxFileBytes);
   if (!bytes.ok()) return {};
   const auto old = journal::read_journal(*bytes);
-  if (!old.ok() || old->state.measurement_count() / 2 <= measurements) return {};
+  if (!old.ok() || old->state.measurement_count() <= 2 * measurements) return {};
   return {StatusCode::invalid_argument, "'%' has many more measurements (--force replaces it)",
           path};
 }
@@ -221,7 +228,7 @@ void run_pull(const PullArguments& arguments, CliContext& context) {
   const std::vector<Board> boards = must(boards_of(arguments.boards));
   std::map<std::string, std::string> owners;  // of folders
   for (const Board& board : boards) {
-    const auto [owner, first] = owners.insert({file_name_part(board.name), board.name});
+    const auto [owner, first] = owners.insert({folder_for(board), board.name});
     if (first || owner->second == board.name) continue;
     must(Status(
         StatusCode::invalid_argument,
@@ -244,7 +251,7 @@ void run_pull(const PullArguments& arguments, CliContext& context) {
     answer.status =
         bytes->empty() ? Status(StatusCode::not_found, "no agent has run there") : summary.status();
     if (!answer.status.ok()) return;
-    answer.folder = arguments.output + "/" + file_name_part(boards[i].name);
+    answer.folder = arguments.output + "/" + folder_for(boards[i]);
     answer.measurements = summary->state.measurement_count();
     answer.dropped = summary->dropped_bytes();
     const std::string path = answer.folder + "/" + journal::kJournalName;
