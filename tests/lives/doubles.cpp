@@ -423,7 +423,9 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   // What takes turns counts as what it takes turns with.
   const double beside = runs == Runs::by_class ? standard : runs == Runs::racer ? incumbent : 0;
   if (runs != Runs::unslotted) life_bill_.credited += std::max(actual, beside);
-  if (turns && c > 0 && actual > incumbent) {
+  // Who launches beside a look may do so behind it.
+  const bool seen = runs == Runs::racer || time_->on_main_thread();
+  if (turns && seen && c > 0 && actual > incumbent) {
     raced_since_look_ += actual - incumbent;
     const bool untold = world_.profiling && !device_->profiling;
     if (!untold && (bill_.untimed || !process_->in_debt())) raced_in_debt_.clear();
