@@ -21,8 +21,7 @@ std::optional<Measurement> State::measurement(const TrialKey& key) const {
 std::optional<std::chrono::nanoseconds> State::time_of(const Measurement& measurement,
                                                        std::chrono::nanoseconds untuned) const {
   const TrialStatus status = measurement.status;
-  const bool died = status == TrialStatus::crash || status == TrialStatus::timeout;
-  if (died && !dangers_.is_quarantined(measurement.trial)) return std::nullopt;
+  if (is_death(status) && !dangers_.is_quarantined(measurement.trial)) return std::nullopt;
   if (status != TrialStatus::correct) return std::chrono::nanoseconds{0};
   const auto then = static_cast<double>(measurement.default_time.count());
   if (then <= 0 || untuned.count() <= 0) return measurement.median;

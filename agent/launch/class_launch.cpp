@@ -79,8 +79,8 @@ Status KernelState::launch_unslotted(std::uint32_t lane, const LaunchOptions& op
   return status;
 }
 
-// `variant`: null for the default. Busy: what it needs beside is not there, or nobody would know that
-// it has begun.
+// `variant`: null for the default. Busy: what it needs beside is not there, or nobody would know
+// that it has begun.
 Status KernelState::launch_planned(std::uint32_t lane, const LaunchOptions& options,
                                    const Shape& shape, const ClassVariant* variant,
                                    Argument* arguments, Profiles* profiles, bool& begun) {

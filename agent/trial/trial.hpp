@@ -25,11 +25,6 @@ constexpr bool runs_configuration(TrialStage stage) {
   return stage == TrialStage::check || stage == TrialStage::measure;
 }
 
-// Whether whoever ran it did not survive it, or never came back.
-constexpr bool is_death(TrialStatus status) {
-  return status == TrialStatus::crash || status == TrialStatus::timeout;
-}
-
 // One stage of a trial. Plain data, serialisable (agent/trial/trial_wire.hpp).
 struct TrialRequest {
   TrialStage stage = TrialStage::compile;

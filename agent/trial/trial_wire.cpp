@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "models/core/bits.hpp"
 #include "models/core/digest.hpp"
 #include "models/package/kernel_package.hpp"
 
@@ -50,11 +51,7 @@ class Writer {
   void time(const char* name, const Nanoseconds& value) {
     integer(name, static_cast<std::int64_t>(value.count()));
   }
-  void number(const char* name, const double& value) {
-    std::uint64_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    integer(name, bits);
-  }
+  void number(const char* name, const double& value) { integer(name, bits_of(value)); }
   void text(const char* name, const std::string& value) {
     const std::string_view cut = std::string_view(value).substr(0, kMaxTextBytes);
     integer(name, static_cast<std::uint32_t>(cut.size()));

@@ -260,9 +260,11 @@ bool Steps::begin_build() {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
       auto* next = std::get_if<Installing>(&task->work);
       if (next == nullptr || next->begun) continue;
-      // Where too much is exposed the trace alone speaks, or it waits until launches have proven others.
-      const bool room = journal_.state().dangers().has_room_for(2, true);
-      if (next->exposed == 0 && !room && surroundings_.trace == nullptr) continue;
+      // Where too much is exposed the trace alone speaks, or it waits until launches have proven
+      // others.
+      if (next->exposed == 0 && surroundings_.trace == nullptr &&
+          !journal_.state().dangers().has_room_for(2, true))
+        continue;
       if (!flight_.worker_rests()) return false;
       if (next->exposed == 0) next->exposed = expose(*task, next->install.configuration);
       flight_.begin_write();

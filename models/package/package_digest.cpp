@@ -1,16 +1,9 @@
-#include <cstring>
-
+#include "models/core/bits.hpp"
 #include "models/core/digest.hpp"
 #include "models/package/package_contents.hpp"
 
 namespace idletune::package {
 namespace {
-
-void add_number(double number, Digest& digest) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &number, sizeof bits);
-  digest.add(bits);
-}
 
 void add_steps(const std::vector<StepContents>& steps, Digest& digest) {
   digest.add(steps.size());
@@ -28,8 +21,7 @@ void add_argument(const ArgumentSpec& spec, Digest& digest) {
   digest.add(static_cast<std::uint64_t>(spec.kind) | static_cast<std::uint64_t>(spec.type) << 8 |
              static_cast<std::uint64_t>(spec.access) << 16 |
              static_cast<std::uint64_t>(spec.fill) << 24);
-  add_number(spec.fill_low, digest);
-  add_number(spec.fill_high, digest);
+  digest.add(bits_of(spec.fill_low)).add(bits_of(spec.fill_high));
 }
 
 }  // namespace
@@ -45,8 +37,7 @@ void add_digest(PackageContents& c) {
   }
   add_steps(c.reference, digest);
   digest.add(digest_of(c.reference_configuration)).add(c.tolerance_scale.digest());
-  add_number(c.tolerance_absolute, digest);
-  add_number(c.tolerance_relative, digest);
+  digest.add(bits_of(c.tolerance_absolute)).add(bits_of(c.tolerance_relative));
   // What an application gives stands in keys by its place.
   for (const std::string_view dimension : c.dimensions) digest.add(dimension);
   for (std::size_t i = 0; i < c.given_features; ++i) digest.add(c.features[i].name);

@@ -172,7 +172,8 @@ void Promises::suspicion_is_kept(const Snapshot& before, const Snapshot& now,
 void Promises::nothing_is_lost(const Ending& ending, const Snapshot& acknowledged,
                                const Snapshot& dying, const Snapshot& now, bool same_driver) {
   const std::string how = std::string("-lost-") + name_of(ending.death);
-  // A clean end takes the last times of a race, the outcome of what is in flight, and what was built.
+  // A clean end takes the last times of a race, the outcome of what is in flight, and what was
+  // built.
   const bool ends = ending.death == Death::clean;
   const int flew = ends && ending.flying ? world_.index_of(ending.flying->configuration) : -1;
   const bool rechecked = flew >= 0 && ending.flying_role == Role::recheck;

@@ -214,7 +214,8 @@ std::string folder_for(const Board& board) {
   return name;
 }
 
-// The only copy of much more than the board has by now is not replaced. (Full journals forget a few.)
+// The only copy of much more than the board has by now is not replaced. (Full journals forget a
+// few.)
 Status refuse_to_lose(const std::string& path, std::size_t measurements) {
   const auto bytes = read_file(path, journal::kMaxFileBytes);
   if (!bytes.ok()) return {};

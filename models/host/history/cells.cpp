@@ -3,20 +3,11 @@
 #include <cmath>
 #include <cstring>
 
+#include "models/core/bits.hpp"
 #include "models/core/digest.hpp"
 #include "models/core/number_text.hpp"
 
 namespace idletune {
-
-namespace {
-
-std::uint64_t bits_of(double value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-}  // namespace
 
 double CellColumn::real(std::size_t row) const {
   double value = 0;

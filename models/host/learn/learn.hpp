@@ -60,9 +60,10 @@ Status check_names(const History& history);
 
 // Kernels are histories of the same name, the same parameter names (in any order) and, where both
 // say, the same names of inputs. Histories of the same device and shape are repeats: their times
-// are combined by the median (of products with sparse matrices: sparse_table.hpp). Deterministic. Errors: those of check_names and, unless `emulated`,
-// check_measured; invalid_argument if there is neither a history with a correct measurement nor a
-// published configuration; out_of_memory if a kernel does not fit its limit whatever is dropped.
+// are combined by the median (of products with sparse matrices: sparse_table.hpp). Deterministic.
+// Errors: those of check_names and, unless `emulated`, check_measured; invalid_argument if there is
+// neither a history with a correct measurement nor a published configuration; out_of_memory if a
+// kernel does not fit its limit whatever is dropped.
 Result<LearnedModel> learn(const std::vector<const History*>& histories,
                            const LearnOptions& options);
 

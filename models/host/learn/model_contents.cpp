@@ -6,6 +6,7 @@
 #include "models/predict/model_format.hpp"
 #include "models/predict/model_writer.hpp"
 #include "models/schema/model_generated.h"
+#include "models/schema/table_layout.hpp"
 
 namespace idletune {
 
@@ -58,7 +59,7 @@ std::uint32_t reader_of(const ModelKernel& kernel) {
   return kernel.reader;
 }
 
-std::string text(const flatbuffers::String* s) { return s == nullptr ? "" : s->str(); }
+std::string text(const flatbuffers::String* s) { return std::string(table_layout::text_of(s)); }
 
 // Names of its problems' dimensions and features; empty: not known.
 std::vector<std::string> inputs_of(const ModelKernel& kernel) {

@@ -127,6 +127,11 @@ enum class TrialStatus : std::uint8_t {
 };
 inline constexpr std::size_t kTrialStatusCount = 7;
 
+// Whether whoever ran it did not survive it, or never came back.
+constexpr bool is_death(TrialStatus status) {
+  return status == TrialStatus::crash || status == TrialStatus::timeout;
+}
+
 // "correct", "compile", ...; "unknown" for a number that is none. Never null.
 const char* trial_status_name(TrialStatus status);
 
