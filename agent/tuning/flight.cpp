@@ -91,6 +91,8 @@ Flight::Next Flight::start_stage(ShapeTask& task, TimeSource source, Nanoseconds
   }
   if (!request || !ensure_runner(task.kernel)) return Next::nothing;
   if (errands()) return Next::soon;
+  // The data that it began on are gone.
+  if (task.lent && !is<Resting>(task.work)) return Next::forbidden;
   const Where place = task.kernel.trial_place();
   JournaledTrial* journaled = journaled_stage(task.work);
   const auto may = [&](const Configuration& configuration) {

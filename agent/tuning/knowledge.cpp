@@ -302,8 +302,8 @@ bool Knowledge::retrain(Nanoseconds left) {
   return false;
 }
 
-// True if there was one. One per call of run(), so that none of them takes long. Evidence from here
-// does not depend on the model and stays; the searcher is told it again.
+// True if there was one. Evidence from here does not depend on the model and stays; the searcher is
+// told it again.
 bool Knowledge::renew_one(ShapeTask* preferred) {
   ShapeTask* next = nullptr;
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {

@@ -92,7 +92,6 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
   core_.gap_needed_ = Nanoseconds{0};
   ++core_.runs_;
   const Nanoseconds start = core_.now();
-  bool renewed = false;
   for (;;) {
     const Nanoseconds remaining = budget - (core_.now() - start);
     if (remaining.count() <= 0) {
@@ -112,7 +111,7 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     flight_.begin_write();
     if (!flight_.worker_rests()) continue;
     if (steps_.begin_build() || steps_.recall_one()) continue;
-    renewed = renewed || knowledge_.renew_one(only);
+    if (knowledge_.renew_one(only)) continue;
     if (knowledge_.retrain(budget - (core_.now() - start))) continue;
     ShapeTask* task = choice_.choose(source, only);
     if (task == nullptr) {
