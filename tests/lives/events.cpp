@@ -23,7 +23,7 @@ constexpr KindTraits kKinds[] = {
     {"kill_at_write", 1}, {"power_cut", 1},     {"cut_at_stage", 2},  {"cut_at_write", 2},
     {"pause", 3},         {"wall_clock", 1},    {"next_driver", 1},   {"quirk", 1},
     {"in_place", 1},      {"constants", 2},     {"queue", 2},         {"device_lost", 1},
-    {"untimed", 2},       {"frames", 4},        {"capture", 3},       {"solve", 6},
+    {"untimed", 2},       {"frames", 4},        {"capture", 8},       {"solve", 6},
     {"multiply", 4},      {"new_solver", 2},    {"bad_product", 1}};
 static_assert(sizeof kKinds / sizeof kKinds[0] == static_cast<std::size_t>(Kind::count));
 

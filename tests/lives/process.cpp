@@ -376,6 +376,15 @@ bool Process::is_recorded(int c, int s) const {
   return found;
 }
 
+bool Process::is_demoted(int c, int s) const {
+  bool found = false;
+  inside_->state().for_each_demotion(
+      inside_->trial_of(world_, 0, s).shape_key(), [&](const journal::Demotion& demotion) {
+        found = found || demotion.configuration == world_.configuration(c);
+      });
+  return found;
+}
+
 void Process::for_each_passed(const std::function<void(int, int)>& visit) const {
   const std::uint64_t driver = inside_->device->info().driver_key();
   const std::uint64_t kernel = inside_->package->read->digest();

@@ -122,6 +122,7 @@ class Process {
   int recorded_at(int s) const;          // as adopted, under this driver; 0: nothing
   int evaluated_at(int s) const;         // how many configurations are said to have been tried
   bool is_recorded(int c, int s) const;  // likewise, on whatever data
+  bool is_demoted(int c, int s) const;   // ever, on the data that it is tuned on
 
   // What goes on inside.
   Role role(int c, int s) const;

@@ -271,7 +271,9 @@ void Promises::taken_back_for_a_reason(const Process& process, int s, int was, i
   if (known.blamed) return;
   if (is > 0 && world_.time(is, s) > 1.03 * world_.time(was, s))
     report_.say("I6:replaced-by-what-is-slower", where(was, s) + " by " + where(is, s));
-  if (is == 0 && world_.time(was, s) < 0.9 * world_.time(0, s) && !recorded())
+  // Else what took its place meanwhile was taken back.
+  const bool itself = is == 0 && !recorded() && process.is_demoted(was, s);
+  if (itself && world_.time(was, s) < 0.9 * world_.time(0, s))
     report_.say("I7:taken-back-for-nothing", where(was, s));
 }
 
