@@ -95,7 +95,8 @@ bool StepChoice::distrust() {
 bool StepChoice::fusing_pays(double price_us) const {
   const std::size_t fastest = race_.best();
   const double least_us = fastest < kWays ? us_of(fastest) : 0;
-  if (always_ || !allowed_[way(false, false)]) return true;
+  if (!allowed_[way(false, false)]) return true;
+  if (always_) return us_of(way(false, false)) > 0;  // beside which it is booked
   return outlook_.low * kHopedOfFusing * least_us >= price_us &&
          price_us + kStepRuns * kHopedOfFusing * least_us <= allowed_us();
 }

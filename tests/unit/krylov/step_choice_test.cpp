@@ -53,6 +53,25 @@ TEST_CASE("fused steps are tried once they pay, and kept where they are faster")
   }
 }
 
+TEST_CASE(
+    "fused steps that are tried whatever they cost begin once it is known what they are beside") {
+  SolverOptions options;
+  options.choosing = Choosing::always;
+  for (const bool converted : {false, true}) {
+    StepChoice race{options};
+    int apart = 0, fused = 0;  // steps apart in CSR, and fused ones
+    for (int i = 0; i < 300; ++i) {
+      race.look_ahead(kMany, 1, converted);
+      if (race.fused()) ++fused;
+      if (!race.converted() && !race.fused()) ++apart;
+      CHECK((fused == 0 || apart >= 17));
+      race.took(race.fused() ? 140 : 100);
+    }
+    CHECK(fused > 0);
+    CHECK(race.behind_us() == doctest::Approx(40.0 * fused));
+  }
+}
+
 TEST_CASE("a slow moment, as long as a turn, does not decide how steps go") {
   StepChoice race{SolverOptions()};
   int steps = 0;
