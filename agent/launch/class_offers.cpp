@@ -100,7 +100,9 @@ bool ClassOffers::install(ShapeSlot& slot, const ClassVariants& offer, bool comp
   }
   IDLETUNE_YIELD("stamped");
   const Variant* expected = &slot.fallback;
-  slot.current.compare_exchange_strong(expected, &slot.of_class, std::memory_order_seq_cst);
+  if (slot.current.compare_exchange_strong(expected, &slot.of_class, std::memory_order_seq_cst)) {
+    slot.time_launches();
+  }
   IDLETUNE_YIELD("installed");
   // Planning takes long.
   return &newest() == &offer;

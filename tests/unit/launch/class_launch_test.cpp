@@ -211,6 +211,30 @@ TEST_CASE("What is to be compared runs as often as is granted, and freely once i
   CHECK(application.launches({1001, 8}, 20) == 6);
 }
 
+TEST_CASE(
+    "What is to be compared is timed at once, however often the default was launched before") {
+  RowApplication application;
+  application.device.profiling = true;
+  application.kernel->classes().compare(true);
+  detail::ShapeSlot& slot = application.slot({5001, 8});
+  int timed = 0;  // of its class
+  const auto look = [&] {
+    slot.tickets.take([&](detail::WatchTicket& ticket) {
+      timed += ticket.variant == &slot.of_class;
+      return true;
+    });
+  };
+  for (int i = 0; i < 20; ++i) {
+    CHECK(application.launches({5001, 8}, 3) == 0);
+    look();
+  }
+  CHECK(slot.eager_samples == 0);
+  application.adopt({{1001, 8}}, false);
+  CHECK(application.launches({5001, 8}, 13) == 6);
+  look();
+  CHECK(timed > 0);
+}
+
 TEST_CASE("What was never compared does not run where nobody compares it") {
   RowApplication application;
   SUBCASE("since nobody looks") { application.device.profiling = true; }
