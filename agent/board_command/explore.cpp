@@ -2,6 +2,7 @@
 #include <idletune/agent.hpp>
 #include <idletune/options.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -47,8 +48,9 @@ OpenedDevice open_device(const Call& call, Dialect dialect) {
   const std::string backend = call.option("backend", prefers_cuda ? "cuda" : "opencl");
   const Result<std::uint64_t> index = call.number("device", 0);
   if (!index.ok()) return index.status();
-  if (backend == "opencl") return open_opencl(static_cast<std::uint32_t>(*index));
-  if (backend == "cuda") return open_cuda(static_cast<std::uint32_t>(*index));
+  const auto place = static_cast<std::uint32_t>(std::min<std::uint64_t>(*index, UINT32_MAX));
+  if (backend == "opencl") return open_opencl(place);
+  if (backend == "cuda") return open_cuda(place);
   return Status(StatusCode::invalid_argument, "--backend '%': expected opencl or cuda", backend);
 }
 
