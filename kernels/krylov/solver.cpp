@@ -300,9 +300,10 @@ Status Solver::State::iterate(HostSystem& system, const SolveOptions& options,
   reachable.tolerance = std::max(options.tolerance, fall * report.residual);
   const double norm = system.norm_of_b();
   Result<double> left = correct(system, norm, reachable.tolerance, reachable, report);
-  // Far more than rounding leaves, and the iterations do not know: a kernel was wrong, or failed.
-  const double expected =
-      std::max(kStagnated * options.tolerance * norm, std::sqrt(vectors_.roundoff()) * before);
+  // More than rounding leaves, and the iterations do not know: a kernel was wrong, or failed.
+  const double rounding = std::sqrt(vectors_.roundoff());
+  const double expected = std::max(kStagnated * options.tolerance * norm,
+                                   options.tolerance < rounding / 2 ? rounding * before : 0);
   const bool spoilt = !left.ok() || (report.ended != Ended::limit_reached && *left > expected);
   if (spoilt && distrust_steps(options)) {
     report.ended = Ended::converged;
