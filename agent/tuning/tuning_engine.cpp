@@ -124,7 +124,7 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     }
     const Flight::Next next =
         flight_.start_stage(*task, source, budget - (core_.now() - start), report);
-    if (next == Flight::Next::forbidden) (void)steps_.shelve(*task);
+    if (next == Flight::Next::forbidden && steps_.shelve(*task)) continue;
     if (next == Flight::Next::does_not_fit && choice_.pass_over(*task)) continue;
     report.why = Flight::why_not(next);
     if (report.why != nullptr) break;

@@ -122,6 +122,21 @@ TEST_CASE("what it takes to lend data is charged") {
   CHECK(application.agent->status().charged_seconds - before == doctest::Approx(0.003));
 }
 
+TEST_CASE("what is lent others amid a trial ends it, and tuning goes on with those at once") {
+  for (int moment = 1; moment <= 20; ++moment) {
+    CAPTURE(moment);
+    const TemporaryFolder folder;
+    Application application(test::options_in(folder.path()));
+    REQUIRE(application.capture().ok());
+    (void)application.agent->tune_now(moment * 5ms);
+    CHECK(application.stages() == "c");
+    application.set(5, 8);
+    REQUIRE(application.capture().ok());
+    CHECK(application.agent->tune_now(1s).stages > 0);
+    CHECK(application.stages() == "c");
+  }
+}
+
 TEST_CASE("data are lent to their own shape, whoever got the slot while they were copied") {
   const TemporaryFolder folder;
   AgentOptions options = test::options_in(folder.path());
