@@ -249,6 +249,18 @@ class SpawnPlan {
   posix_spawnattr_t attributes_;
 };
 
+enum class Presence : std::uint8_t { running, ended, reaped };
+
+Presence presence_of(pid_t child) {
+  siginfo_t info{};
+  int failed;
+  do {
+    failed = ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+  } while (failed != 0 && errno == EINTR);
+  if (failed != 0) return Presence::reaped;
+  return info.si_pid == 0 ? Presence::running : Presence::ended;
+}
+
 // Children that were killed and had not ended when they were left behind; 0: nobody.
 std::atomic<pid_t> left_behind[16];
 
@@ -315,8 +327,11 @@ ChildProcess::~ChildProcess() {
 }
 
 void ChildProcess::kill() {
-  // Until it is reaped its id, and so its group's, cannot be somebody else's.
-  if (!ended_) (void)::kill(-pid_, SIGKILL);
+  if (ended_) return;
+  // Until it is reaped its id, and so its group's, cannot be somebody else's. Where others reaped
+  // it, whoever has that id now is a stranger; where nobody has, the group may be what it left.
+  const bool reaped = presence_of(pid_) == Presence::reaped;
+  if (!reaped || ::kill(pid_, 0) != 0) (void)::kill(-pid_, SIGKILL);
 }
 
 nanoseconds ChildProcess::cpu_time() const {
@@ -329,13 +344,9 @@ nanoseconds ChildProcess::cpu_time() const {
 
 bool ChildProcess::reap_if_ended() {
   if (ended_) return true;
-  siginfo_t info{};
-  int failed;
-  do {
-    failed = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
-  } while (failed != 0 && errno == EINTR);
-  if (failed == 0 && info.si_pid == 0) return false;
-  if (failed == 0) (void)::kill(-pid_, SIGKILL);  // what it started itself ends with it
+  const Presence presence = presence_of(pid_);
+  if (presence == Presence::running) return false;
+  if (presence == Presence::ended) (void)::kill(-pid_, SIGKILL);  // and what it started itself
   int status = 0;
   pid_t reaped;
   do {

@@ -192,6 +192,26 @@ TEST_CASE("a child whose end somebody else collected counts as ended in an unkno
   ::signal(SIGCHLD, SIG_DFL);
 }
 
+TEST_CASE("whoever has the id of a child that somebody else reaped is left alone" *
+          doctest::test_suite("chosen ids")) {
+  const char kLastId[] = "/proc/sys/kernel/ns_last_pid";
+  if (::access(kLastId, W_OK) != 0) return test::skip(std::string(kLastId) + " cannot be written");
+  auto child = shell("exit 5");
+  const std::string id = std::to_string(child->pid());
+  REQUIRE(::waitpid(child->pid(), nullptr, 0) == child->pid());
+  // setsid goes on under the number that it was started with, as the leader of a group.
+  auto stranger = shell("for i in $(seq 2000); do echo $((" + id + " - 1)) > " + kLastId +
+                        "; setsid sleep 1000 & if [ $! = " + id +
+                        " ]; then echo taken >&3; wait; exit; fi; kill $!; done; echo no >&3");
+  REQUIRE(receive_once(stranger->channel()) == "taken\n");
+  while (::getpgid(child->pid()) != child->pid()) std::this_thread::sleep_for(milliseconds(1));
+  child->kill();
+  child.reset();
+  std::this_thread::sleep_for(milliseconds(20));
+  CHECK_FALSE(is_dead(id));
+  (void)::kill(std::atoi(id.c_str()), SIGKILL);
+}
+
 TEST_CASE("which ends may be somebody else's doing") {
   const auto by_others = [](ExitStatus::Kind kind, int value) {
     return ExitStatus{kind, value}.by_others();
