@@ -149,9 +149,25 @@ void keep_for_owner(int descriptor) {
   if (others != 0) (void)::fchmod(descriptor, (info.st_mode & 07777) ^ others);
 }
 
+// The folder in which the last name of the path stands.
+std::string parent_of(std::string_view path) {
+  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return ".";
+  return std::string(path.substr(0, slash == 0 ? 1 : slash));
+}
+
+Status sync_folder_at(const std::string& folder) {
+  const Descriptor opened(open_retrying(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY));
+  if (!opened.ok()) return system_error("opening the folder", folder, errno);
+  return sync_descriptor(opened.get(), true, folder);
+}
+
 // Makes the folder (one level) where it is missing.
 Result<Descriptor> open_folder(const std::string& folder) {
-  if (::mkdir(folder.c_str(), kOwnersFolder) != 0 && errno != EEXIST) {
+  if (::mkdir(folder.c_str(), kOwnersFolder) == 0) {
+    (void)sync_folder_at(parent_of(folder));  // which may be nobody's to read
+  } else if (errno != EEXIST) {
     const int error = errno;
     struct stat info {};
     // Some systems answer EROFS or EACCES for folders that exist.
@@ -413,10 +429,6 @@ Status replace_file(const std::string& from, const std::string& to) {
 
 Status write_file_atomically(const std::string& path, Bytes data, FileSync sync,
                              FileReaders readers) {
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "."
-                             : slash == 0               ? "/"
-                                                        : path.substr(0, slash);
   static std::atomic<unsigned> writings{0};  // of this process: threads may write the same path
   const std::string temporary =
       joined("%.tmp%-%", path, ::getpid(), writings.fetch_add(1, std::memory_order_relaxed));
@@ -439,9 +451,7 @@ Status write_file_atomically(const std::string& path, Bytes data, FileSync sync,
     return status;
   }
   if (sync == FileSync::no) return {};
-  const Descriptor opened(open_retrying(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY));
-  if (!opened.ok()) return system_error("opening the folder", folder, errno);
-  return sync_descriptor(opened.get(), true, folder);
+  return sync_folder_at(parent_of(path));
 }
 
 }  // namespace idletune

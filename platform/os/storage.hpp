@@ -68,9 +68,10 @@ struct Replacement {
 Replacement replace_whole(Storage& storage, std::string_view beside, std::string_view name,
                           Bytes bytes);
 
-// The real thing. Creates the folder (one level) if it is missing. Folder and files that it creates
-// are their owner's alone, and so is a file of this user's that it opens to write. not_found (no
-// parent folder), read_only, no_space, io_error, invalid_argument (not a folder).
+// The real thing. Creates the folder (one level) if it is missing, whose name is then on the medium
+// if the parent may be read. Folder and files that it creates are their owner's alone, and so is a
+// file of this user's that it opens to write. not_found (no parent folder), read_only, no_space,
+// io_error, invalid_argument (not a folder).
 Result<std::unique_ptr<Storage>> open_posix_storage(const std::string& folder);
 
 // Whole-file functions outside a Storage, for model and package files. Errors name the path. Any

@@ -1,10 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -13,6 +15,21 @@
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/required.hpp"
 #include "tests/unit/skip.hpp"
+
+namespace {
+
+std::atomic<ino_t> watched_inode{0};
+std::atomic<int> syncs_of_watched{0};
+
+}  // namespace
+
+// In the place of the C library's.
+extern "C" int fsync(int descriptor) {
+  static const auto real = reinterpret_cast<int (*)(int)>(::dlsym(RTLD_NEXT, "fsync"));
+  struct stat info {};
+  if (::fstat(descriptor, &info) == 0 && info.st_ino == watched_inode) ++syncs_of_watched;
+  return real(descriptor);
+}
 
 namespace idletune {
 namespace {
@@ -37,6 +54,20 @@ TEST_CASE("a missing folder is made, one level deep") {
   const auto deep = open_posix_storage(folder.file("no/such"));
   CHECK(deep.code() == StatusCode::not_found);
   CHECK(deep.status().message().find("no/such") != std::string::npos);
+}
+
+TEST_CASE("the name of a folder that is made is on the medium") {
+  const TemporaryFolder folder;
+  for (const char* name : {"one", "two/", "two/three//"}) {
+    const std::string path = folder.file(name);
+    const std::string parent = folder.file(path.find("three") == std::string::npos ? "." : "two");
+    struct stat info {};
+    REQUIRE(::stat(parent.c_str(), &info) == 0);
+    watched_inode = info.st_ino;
+    syncs_of_watched = 0;
+    REQUIRE(open_posix_storage(path).ok());
+    CHECK(syncs_of_watched == 1);
+  }
 }
 
 TEST_CASE("a file in the folder's place is refused") {
