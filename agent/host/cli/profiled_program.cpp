@@ -27,6 +27,7 @@ using offload::RegionProfile;
 constexpr std::uint64_t kFewestAccesses = 32;  // one window
 constexpr double kPatienceOfUser = 0.5;
 constexpr double kPatience = 10;  // seconds that a program has to write what it knows
+constexpr double kAgain = 0.1;
 
 struct Run {
   std::vector<std::string> words;  // the first one is searched for in PATH
@@ -74,6 +75,7 @@ Result<Ended> run_to_end(const Run& run) {
   Ended ended;
   const auto begin = Clock::now();
   double told_at = 0;
+  double told_again = 0;
   for (;;) {
     const pid_t gone = ::waitpid(pid, &ended.status, WNOHANG);
     if (gone == pid) return ended;
@@ -81,6 +83,10 @@ Result<Ended> run_to_end(const Run& run) {
     if (!ended.stopped && ((run.limit_s > 0 && seconds > run.limit_s) || interrupted())) {
       ended.stopped = true;
       told_at = seconds;
+    }
+    // In a call of a library it ends where it is, but only when it is told once more.
+    if (ended.stopped && seconds >= told_again) {
+      told_again = seconds + kAgain;
       ::kill(pid, SIGTERM);
     }
     const double patience = interrupted() ? kPatienceOfUser : kPatience;

@@ -1,5 +1,6 @@
 #include "models/host/offload/runtime/runtime.hpp"
 
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 #include <atomic>
@@ -25,7 +26,11 @@ std::uint8_t idletune_tracing = 0;
 namespace idletune::offload {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::int64_t kPoll = std::int64_t{1} << 20U;  // operations between looks at signals
+// Who has not looked for so long is in a call of a library.
+constexpr std::chrono::milliseconds kLooks{200};
 
 struct Settings {
   std::string result;  // path of the file
@@ -42,9 +47,10 @@ class Profiler {
   void label(const char* label);
   void end(const char* how);
   RegionRecord& current() { return *current_; }
-  static void on_signal(int);
+  static void on_signal(int signal);
 
  private:
+  [[noreturn]] void stop();
   [[noreturn]] void fail(const char* code, const std::string& message);
   void write_regions(const std::string& label);
   void begin_burst();
@@ -54,7 +60,8 @@ class Profiler {
   std::vector<std::unique_ptr<RegionRecord>> regions_;
   RegionRecord* current_ = nullptr;
   std::atomic<bool> inside_{false};
-  std::chrono::steady_clock::time_point entered_;
+  pthread_t thread_{};  // that is inside
+  Clock::time_point entered_;
   std::FILE* file_ = nullptr;
   bool first_region_ = true;
   bool ended_ = false;
@@ -68,6 +75,22 @@ Profiler& profiler() {
   return profiler;
 }
 std::atomic<bool> stop_wanted{false};
+std::atomic<Clock::rep> stop_wanted_at{0};
+
+// The thread in a region is at work on what end() writes.
+std::atomic<bool> at_work{false};
+class AtWork {
+ public:
+  AtWork() { set(true); }
+  ~AtWork() { set(false); }
+
+ private:
+  static void set(bool value) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    at_work.store(value, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+};
 
 void Profiler::add(const std::uint32_t* words, const std::uint64_t* counts, const char* settings) {
   if (regions_.empty()) {
@@ -89,13 +112,21 @@ void Profiler::add(const std::uint32_t* words, const std::uint64_t* counts, cons
   regions_.push_back(std::make_unique<RegionRecord>(words, counts));
 }
 
-void Profiler::on_signal(int) {
-  stop_wanted = true;
+void Profiler::on_signal(int signal) {
+  const Clock::rep now = Clock::now().time_since_epoch().count();
+  if (!stop_wanted.exchange(true)) stop_wanted_at = now;
   if (!profiler().inside_) {
     profiler().end("interrupted");
     std::_Exit(0);
   }
   idletune_countdown = 0;  // the region looks soon, and in any case after kPoll operations
+  // Whoever wants the end asks again.
+  if (now - stop_wanted_at < Clock::duration(kLooks).count()) return;
+  if (::pthread_equal(::pthread_self(), profiler().thread_) == 0) {
+    (void)::pthread_kill(profiler().thread_, signal);
+  } else if (!at_work) {
+    profiler().stop();
+  }
 }
 
 void Profiler::enter(std::uint32_t region, const void* frame) {
@@ -103,6 +134,7 @@ void Profiler::enter(std::uint32_t region, const void* frame) {
     fail("threads", "two threads are in regions at once, '" + current_->name() + "' and '" +
                         regions_[region]->name() + "': profile a run with one thread");
   }
+  thread_ = ::pthread_self();
   RegionRecord* before = current_;
   current_ = regions_[region].get();
   ++current_->entries;
@@ -118,11 +150,11 @@ void Profiler::enter(std::uint32_t region, const void* frame) {
     begin_burst();
   }
   if (idletune_tracing == 0) current_->sampled = true;
-  entered_ = std::chrono::steady_clock::now();
+  entered_ = Clock::now();
 }
 
 void Profiler::leave(std::uint32_t) {
-  const auto spent = std::chrono::steady_clock::now() - entered_;
+  const auto spent = Clock::now() - entered_;
   current_->seconds += std::chrono::duration<double>(spent).count();
   if (idletune_tracing != 0) current_->tracer().leave();
   inside_ = false;
@@ -153,13 +185,15 @@ void Profiler::end_burst() {
   idletune_countdown = static_cast<std::int64_t>(bursts_.gap());
 }
 
+void Profiler::stop() {
+  const auto spent = Clock::now() - entered_;
+  current_->seconds += std::chrono::duration<double>(spent).count();
+  end("interrupted");
+  std::_Exit(0);
+}
+
 void Profiler::change() {
-  if (stop_wanted) {
-    const auto spent = std::chrono::steady_clock::now() - entered_;
-    current_->seconds += std::chrono::duration<double>(spent).count();
-    end("interrupted");
-    std::_Exit(0);
-  }
+  if (stop_wanted) stop();
   if (idletune_tracing == 0) return begin_burst();
   if (settings_.full) {
     idletune_countdown = kPoll;
@@ -215,6 +249,7 @@ void remember(std::uint64_t* recent, const void* address) {
 }  // namespace
 }  // namespace idletune::offload
 
+using idletune::offload::AtWork;
 using idletune::offload::profiler;
 
 extern "C" {
@@ -223,29 +258,49 @@ void idletune_register(const std::uint32_t* words, const std::uint64_t* counts,
                        const char* settings) {
   profiler().add(words, counts, settings);
 }
-void idletune_enter(std::uint32_t region, const void* frame) { profiler().enter(region, frame); }
-void idletune_leave(std::uint32_t region) { profiler().leave(region); }
+void idletune_enter(std::uint32_t region, const void* frame) {
+  const AtWork here;
+  profiler().enter(region, frame);
+}
+void idletune_leave(std::uint32_t region) {
+  const AtWork here;
+  profiler().leave(region);
+}
 void idletune_thrown(std::uint32_t region) { profiler().thrown(region); }
-void idletune_turn(std::uint32_t block) { profiler().current().turn(block); }
-void idletune_switch() { profiler().change(); }
-void idletune_block(std::uint32_t block) { profiler().current().tracer().enter(block); }
+void idletune_turn(std::uint32_t block) {
+  const AtWork here;
+  profiler().current().turn(block);
+}
+void idletune_switch() {
+  const AtWork here;
+  profiler().change();
+}
+void idletune_block(std::uint32_t block) {
+  const AtWork here;
+  profiler().current().tracer().enter(block);
+}
 void idletune_access(const void* address) {
+  const AtWork here;
   profiler().current().tracer().access(reinterpret_cast<std::uint64_t>(address));
 }
 void idletune_first_read(const void* address) {
+  const AtWork here;
   idletune::offload::remember(idletune_recent_reads, address);
   profiler().current().analysis().footprint().read(reinterpret_cast<std::uint64_t>(address));
 }
 void idletune_first_write(const void* address) {
+  const AtWork here;
   idletune::offload::remember(idletune_recent_writes, address);
   profiler().current().analysis().footprint().write(reinterpret_cast<std::uint64_t>(address));
 }
 void idletune_first_write_with_gaps(const void* address) {
+  const AtWork here;
   idletune::offload::remember(idletune_recent_writes, address);
   profiler().current().analysis().footprint().write(reinterpret_cast<std::uint64_t>(address), true);
 }
 void idletune_bulk(void* to, const void* from, std::uint64_t bytes, std::uint32_t load,
                    std::uint32_t store) {
+  const AtWork here;
   profiler().current().bulk(reinterpret_cast<std::uint64_t>(to),
                             reinterpret_cast<std::uint64_t>(from), bytes, load, store,
                             idletune_tracing != 0);
