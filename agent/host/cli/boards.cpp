@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <thread>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -45,8 +47,25 @@ std::string told_instead(Bytes output) {
   return text && line.size() <= kLongest ? line : std::string();
 }
 
+Status wait_for(pid_t child, const std::string& program, std::chrono::seconds patience,
+                int& status) {
+  using Clock = std::chrono::steady_clock;
+  for (const Clock::time_point begin = Clock::now();;) {
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child) return {};
+    if (ended < 0 && errno != EINTR) return system_error("waiting for", program, errno);
+    if (Clock::now() - begin > patience) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  (void)::kill(child, SIGKILL);
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return {StatusCode::timeout, "% had not ended after % s (--patience)", program, patience.count()};
+}
+
 // Files stand for its streams, so that nobody waits for anybody.
-Result<Answered> run(const std::vector<std::string>& words, const std::string& input) {
+Result<Answered> run(const Board& board, const std::vector<std::string>& words,
+                     const std::string& input) {
   const TemporaryFolder folder;
   if (!folder.made().ok()) return folder.made();
   const std::string output = folder.path() + "/output";
@@ -65,9 +84,8 @@ Result<Answered> run(const std::vector<std::string>& words, const std::string& i
   posix_spawn_file_actions_destroy(&streams);
   if (failed != 0) return system_error("starting", words[0], failed);
   Answered answered;
-  while (::waitpid(child, &answered.status, 0) < 0) {
-    if (errno != EINTR) return system_error("waiting for", words[0], errno);
-  }
+  Status waited = wait_for(child, words[0], board.patience, answered.status);
+  if (!waited.ok()) return waited;
   Result<std::vector<std::uint8_t>> said = read_file(output, kMaxOutput);
   if (!said.ok()) return said.status();
   answered.output = std::move(*said);
@@ -96,7 +114,7 @@ std::vector<std::string> words_for(const Board& board, const std::string& script
 Result<std::vector<std::uint8_t>> run_with(const Board& board, const std::string& script,
                                            const std::string& input) {
   Result<Answered> answered =
-      run(words_for(board, "{ " + script + "\n}; echo " + kEnded + "$?"), input);
+      run(board, words_for(board, "{ " + script + "\n}; echo " + kEnded + "$?"), input);
   if (!answered.ok()) return answered.status();
   std::vector<std::uint8_t>& output = answered->output;
   const std::string_view mark = kEnded;
@@ -195,7 +213,7 @@ Status copy_by_adb(const Board& board, const std::string& path, Bytes bytes) {
   const Copy copy(bytes);
   if (!copy.written.ok()) return copy.written;
   const Result<Answered> answered =
-      run({"adb", "-s", board.at, "push", copy.path, path}, "/dev/null");
+      run(board, {"adb", "-s", board.at, "push", copy.path, path}, "/dev/null");
   if (!answered.ok()) return answered.status();
   if (answered->status == 0) return {};
   std::string why = answered->error;

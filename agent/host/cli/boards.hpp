@@ -2,6 +2,7 @@
 // board needs idletune-board, or a shell with cat, mkdir, mv, rm, sync and wc; no scp.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,9 +14,10 @@ namespace idletune::cli {
 
 struct Board {
   enum class Way : std::uint8_t { folder, ssh, adb } way = Way::folder;
-  std::string name;   // as it was given
-  std::string at;     // ssh's host, adb's serial
-  std::string state;  // the agent's state folder there
+  std::string name;                    // as it was given
+  std::string at;                      // ssh's host, adb's serial
+  std::string state;                   // the agent's state folder there
+  std::chrono::seconds patience{300};  // with each program that leads there
 };
 
 // "dir:/path", "ssh:host:/path", "adb:serial:/path" with the agent's state folder; "@file" with one of
@@ -24,8 +26,8 @@ struct Board {
 Result<std::vector<Board>> boards_of(const std::vector<std::string>& words);
 
 // What the shell there writes to its standard output; `input` is on its standard input, cut off where
-// the way breaks, and not by adb. Errors: io_error, with what it or the program that leads there says,
-// in one line. Any thread.
+// the way breaks, and not by adb. Errors: timeout; io_error, with what it or the program that leads
+// there says, in one line. Any thread.
 Result<std::vector<std::uint8_t>> run_there(const Board& board, const std::string& script,
                                             Bytes input = {});
 // The bytes become that file there, which may be cut off. Likewise.

@@ -76,11 +76,22 @@ Standing standing_of(const slots::SlotRecord& models, std::uint64_t digest,
   }
 }
 
+struct BoardArguments {
+  std::vector<std::string> names;
+  unsigned patience_s = 300;
+};
+
+std::vector<Board> boards_in(const BoardArguments& arguments) {
+  std::vector<Board> boards = must(boards_of(arguments.names));
+  for (Board& board : boards) board.patience = std::chrono::seconds(arguments.patience_s);
+  return boards;
+}
+
 // --- push ---
 
 struct PushArguments {
   std::string model;
-  std::vector<std::string> boards;
+  BoardArguments boards;
   double canary = 0;
 };
 
@@ -174,7 +185,7 @@ void say_boards(const std::vector<Board>& boards, const std::vector<BoardAnswer>
 
 void run_push(const PushArguments& arguments, CliContext& context) {
   const Pushed pushed = pushed_in(arguments.model);
-  const std::vector<Board> boards = must(boards_of(arguments.boards));
+  const std::vector<Board> boards = boards_in(arguments.boards);
   std::vector<BoardAnswer> answers(boards.size());
   for_each_board(
       boards.size(), "looking", [&](std::size_t i) { look_at(boards[i], pushed, answers[i]); },
@@ -202,7 +213,7 @@ void run_push(const PushArguments& arguments, CliContext& context) {
 // --- pull ---
 
 struct PullArguments {
-  std::vector<std::string> boards;
+  BoardArguments boards;
   std::string output;
 };
 
@@ -226,7 +237,7 @@ Status refuse_to_lose(const std::string& path, std::size_t measurements) {
 }
 
 void run_pull(const PullArguments& arguments, CliContext& context) {
-  const std::vector<Board> boards = must(boards_of(arguments.boards));
+  const std::vector<Board> boards = boards_in(arguments.boards);
   std::map<std::string, std::string> owners;  // of folders
   for (const Board& board : boards) {
     const auto [owner, first] = owners.insert({folder_for(board), board.name});
@@ -279,9 +290,15 @@ void run_pull(const PullArguments& arguments, CliContext& context) {
   context.print(table);
 }
 
-constexpr const char* kBoardsHelp =
-    "dir:STATE, ssh:HOST:/STATE or adb:SERIAL:/STATE, with the agent's state folder; @FILE has one "
-    "in each line";
+void add_board_arguments(Verb& verb, const std::string& words, BoardArguments& arguments) {
+  verb.required(words, arguments.names,
+                "dir:STATE, ssh:HOST:/STATE or adb:SERIAL:/STATE, with the agent's state folder; "
+                "@FILE has one in each line")
+      .one_at_a_time();
+  verb.option("--patience N[s]", arguments.patience_s,
+              "A board is given up when ssh, adb or a shell runs longer")
+      .between(1, 86400);
+}
 
 }  // namespace
 
@@ -289,7 +306,7 @@ void add_push_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<PushArguments>();
   Verb verb = line.add_verb("push", "brings a model to boards that lack it");
   verb.required("model", arguments->model, "An .itmodel, signed or not");
-  verb.required("--to BOARD", arguments->boards, kBoardsHelp).one_at_a_time();
+  add_board_arguments(verb, "--to BOARD", arguments->boards);
   verb.option("--canary SHARE", arguments->canary,
               "Only to this share of the boards, the first ones, until all of them have confirmed "
               "it: call again")
@@ -301,7 +318,7 @@ void add_push_verb(CommandLine& line, CliContext& context) {
 void add_pull_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<PullArguments>();
   Verb verb = line.add_verb("pull", "fetches boards' journals, for import and learn");
-  verb.required("--from BOARD", arguments->boards, kBoardsHelp).one_at_a_time();
+  add_board_arguments(verb, "--from BOARD", arguments->boards);
   verb.required("-o,--output FOLDER", arguments->output,
                 "A folder for each board is made in it, which import reads")
       .writes_below(/*replaces=*/true);
