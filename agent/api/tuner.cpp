@@ -48,7 +48,7 @@ class Tuner::State {
     Nanoseconds time;
   };
   static constexpr std::size_t kBest = 16;  // that are kept, should one fail later
-  void rank(const Configuration& configuration, Nanoseconds time);
+  bool rank(const Configuration& configuration, Nanoseconds time);
 
   Status open_space(const TunerOptions& options);
   Status open_search(const TunerOptions& options);
@@ -136,37 +136,41 @@ std::optional<Configuration> Tuner::State::ask() {
 bool Tuner::State::tell(const Configuration& configuration, const Measurement& measurement) {
   if (!space.contains(configuration)) return false;
   const bool timed = measurement.status == TrialStatus::correct && measurement.run_time.count() > 0;
-  if (told_.insert(space.key(configuration)).second) {
+  const std::uint64_t key = space.key(configuration);
+  if (!timed) failed_.insert(key);
+  const bool counts = failed_.count(key) == 0;
+  const bool is_better = rank(configuration, counts ? measurement.run_time : Nanoseconds(0));
+  const bool is_first = told_.insert(key).second;
+  if (is_first || is_better) {
     StepResult result;
-    result.proposal = asked_ && asked_->configuration == configuration
+    result.proposal = is_first && asked_ && asked_->configuration == configuration
                           ? *asked_
                           : Proposal{configuration, ProposalOrigin::application};
     result.status = measurement.status == TrialStatus::correct && !timed
                         ? TrialStatus::runtime  // a correct run takes some time
                         : measurement.status;
     if (timed) result.time = measurement.run_time;
-    search_->step_ended(result);
+    search_->step_ended(result, is_first);
   }
-  if (!timed) failed_.insert(space.key(configuration));
-  const bool counts = failed_.count(space.key(configuration)) == 0;
-  rank(configuration, counts ? measurement.run_time : Nanoseconds(0));
   return true;
 }
 
-// 0: it failed.
-void Tuner::State::rank(const Configuration& configuration, Nanoseconds time) {
+// 0: it failed. Whether that is the best time of one of the best configurations so far.
+bool Tuner::State::rank(const Configuration& configuration, Nanoseconds time) {
   const auto known = std::find_if(best_.begin(), best_.end(), [&](const Timed& each) {
     return each.configuration == configuration;
   });
   if (known != best_.end()) {
-    if (time.count() > 0) time = std::min(time, known->time);
+    if (time >= known->time) return false;
     best_.erase(known);
   }
-  if (time.count() == 0) return;
+  if (time.count() == 0) return false;
   const auto place =
       std::find_if(best_.begin(), best_.end(), [&](const Timed& each) { return each.time > time; });
+  const bool is_kept = static_cast<std::size_t>(place - best_.begin()) < kBest;
   best_.insert(place, {configuration, time});
   if (best_.size() > kBest) best_.pop_back();
+  return is_kept;
 }
 
 bool Tuner::State::pays(double launches, Nanoseconds step_cost, std::string* reason) const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/search/search_learner.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/required.hpp"
@@ -27,6 +28,24 @@ Nanoseconds time_of(const Configuration& c) {
   const auto distance = (c[0] - 4) * (c[0] - 4) + (c[1] - 3) * (c[1] - 3);
   return Nanoseconds(1000 + 100 * distance);
 }
+
+// Times as they are told, in order; 0: failed.
+struct Listener final : SearchLearner {
+  struct Proposals final : LearnedProposals {
+    explicit Proposals(std::vector<std::int64_t>& told) : told_(told) {}
+    void tell(const Configuration&, const Observation& seen) override {
+      told_.push_back(seen.run_time.count());
+    }
+    void exclude(const Configuration&) override {}
+    std::optional<Configuration> propose() override { return std::nullopt; }
+    std::vector<std::int64_t>& told_;
+  };
+  std::unique_ptr<LearnedProposals> make(const Space&, std::uint64_t,
+                                         Span<const Favourite>) const override {
+    return std::make_unique<Proposals>(told);
+  }
+  mutable std::vector<std::int64_t> told;
+};
 
 }  // namespace
 
@@ -162,6 +181,19 @@ TEST_CASE("a configuration that is told again is no further one, and a failure t
   int asked = 0;
   while (tuner.ask()) ++asked;
   CHECK(asked == 6);
+}
+
+TEST_CASE("what is told again better is learned, and nothing else that is told again") {
+  const Listener listener;
+  TunerOptions options = two_parameters();
+  options.learner = &listener;
+  auto tuner = required(Tuner::open(options));
+  for (const std::int64_t ns : {900, 900, 950, 700, 800, 0, 600})
+    tuner.tell({1, 1}, {TrialStatus::correct, Nanoseconds(ns)});
+  tuner.tell({2, 1}, {TrialStatus::crash, {}});
+  tuner.tell({2, 1}, {TrialStatus::correct, Nanoseconds(500)});
+  CHECK(listener.told == std::vector<std::int64_t>{900, 700, 0});
+  CHECK(tuner.told() == 2);
 }
 
 TEST_CASE("what is no configuration of the space is refused, and so are shares that are none") {
