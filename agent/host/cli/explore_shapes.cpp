@@ -58,6 +58,7 @@ class ExploreShapes : ExplorationTask {
     const auto histories = must(load_histories({arguments_.covering}));
     const auto problems =
         must_of(arguments_.covering, selection::problems_of({histories.data(), histories.size()}));
+    warn_unfit(problems.unfit, context_);
     if (!has_parameters(*package_, histories.front().parameter_names())) {
       throw Failure(StatusCode::invalid_argument,
                     arguments_.covering + ": has other parameters than " +

@@ -59,6 +59,13 @@ Result<std::vector<std::string>> history_files(const std::vector<std::string>& p
   return files;
 }
 
+void warn_unfit(std::size_t histories, const CliContext& context) {
+  if (histories == 0) return;
+  const std::string are = histories == 1 ? " history is" : " histories are";
+  context.warn(std::to_string(histories) + are +
+               " left out: of another kernel, device or space than the first one");
+}
+
 std::vector<const History*> pointers_to(const std::vector<History>& histories) {
   std::vector<const History*> pointers;
   pointers.reserve(histories.size());

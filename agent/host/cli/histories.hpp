@@ -34,6 +34,9 @@ Result<std::vector<History>> load_histories(const std::string& path);
 Result<std::vector<History>> load_histories(const std::vector<std::string>& paths,
                                             bool emulated = true);
 
+// Says how many were left out since the first one is of another kernel, device or space.
+void warn_unfit(std::size_t histories, const CliContext& context);
+
 // In their order; valid as long as these stay where they are.
 std::vector<const History*> pointers_to(const std::vector<History>& histories);
 

@@ -241,6 +241,7 @@ Result<Problems> problems_of(Span<const History> histories, std::size_t seen) {
   reader.add(known, true);
   reader.add(others, false);
   Problems problems = reader.finish();
+  problems.unfit = histories.size() - known.size() - others.size();
   if (problems.seen >= kLeastProblems) return problems;
   return Status(StatusCode::invalid_argument,
                 std::to_string(problems.seen) +

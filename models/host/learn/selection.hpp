@@ -28,7 +28,8 @@ struct Problems {
   std::vector<Configuration> configurations;  // by method; none where methods are libraries
   std::vector<std::vector<double>> ns;        // by problem and method; 0: it does not run there
 
-  std::size_t seen = 0;  // so many problems, the first ones, are to be learned from
+  std::size_t seen = 0;   // so many problems, the first ones, are to be learned from
+  std::size_t unfit = 0;  // histories that were left out: of others than the first one's
 
   std::size_t count() const { return sizes.size(); }
   std::size_t methods() const { return member.size(); }
@@ -41,8 +42,8 @@ struct Problems {
 std::vector<float> qualities(const Problems& problems, std::size_t problem);
 Rows all_rows(const Problems& problems);
 
-// Histories of one kernel on one device, those of other kernels or devices than the first one's
-// left out. Problems at which nothing ran are left out. The histories behind the first `seen` are
+// Histories of one kernel on one device, those of other kernels, parameters or devices than the
+// first one's left out. Problems at which nothing ran are left out. The histories behind the first `seen` are
 // of problems that are only asked; those that are also among the first are left out. Error:
 // invalid_argument (fewer than 5 problems, or their sizes are not known).
 Result<Problems> problems_of(Span<const History> histories,

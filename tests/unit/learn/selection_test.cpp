@@ -148,6 +148,16 @@ TEST_CASE("a problem that was measured twice is one problem, whatever order its 
   CHECK(problems_in(histories).ns[0][0] == 130);
 }
 
+TEST_CASE("histories of another kernel, device or space are left out and counted") {
+  std::vector<History> histories = sized_histories(20);
+  histories[17].kernel = "other";
+  histories[18].device = "Elsewhere";
+  histories[19].parameters.pop_back();
+  const Problems problems = problems_in(histories);
+  CHECK(problems.count() == 17);
+  CHECK(problems.unfit == 3);
+}
+
 TEST_CASE("the published trees choose as scikit-learn's") {
   const Golden expected = golden();
   for (const GoldenTree& wanted : expected.trees) {

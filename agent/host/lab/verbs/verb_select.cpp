@@ -9,6 +9,7 @@
 #include "agent/host/lab/selection/published_tree.hpp"
 #include "agent/host/lab/verbs/lab_verbs.hpp"
 #include "agent/host/lab/verbs/retrained_selection.hpp"
+#include "agent/retraining/measured_rows.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {
@@ -190,8 +191,13 @@ Result<Problems> read_problems(const SelectArguments& arguments) {
 void run_from(const SelectArguments& arguments, const Problems& here, CliContext& context) {
   auto histories = must(load_histories(arguments.from, arguments.emulated));
   const auto there = must(problems_of({histories.data(), histories.size()}));
+  warn_unfit(there.unfit, context);
   if (there.inputs != here.inputs) {
     return context.fail("--from: its problems have other sizes; expected those of " + here.dataset);
+  }
+  if (std::max(here.count(), there.count()) > detail::kMaxRows) {
+    context.warn("trees grow from the first " + std::to_string(detail::kMaxRows) +
+                 " problems, as on boards");
   }
   const RetrainedScores scores =
       retrained_selection(here, there, arguments.measured, arguments.options);
@@ -235,6 +241,7 @@ void run_select(const SelectArguments& arguments, CliContext& context) {
     return context.used_wrongly("expected histories, or --layers");
   }
   const auto problems = must(read_problems(arguments));
+  warn_unfit(problems.unfit, context);
   if (!arguments.from.empty()) return run_from(arguments, problems, context);
   const auto shared = std::make_shared<const Problems>(problems);
   const auto go_on = [&](const SplitResults& so_far) {
