@@ -21,25 +21,7 @@ volatile std::sig_atomic_t interrupted = 0;
 
 void interrupt(int) { interrupted = 1; }
 
-using OpenedDevice = Result<std::unique_ptr<Device>>;
-
-OpenedDevice open_opencl([[maybe_unused]] std::uint32_t index) {
-#ifdef IDLETUNE_WITH_OPENCL
-  return opencl::open(index, detail::opencl_options());
-#else
-  return Status(StatusCode::unsupported, "this build has no OpenCL back end");
-#endif
-}
-
-OpenedDevice open_cuda([[maybe_unused]] std::uint32_t index) {
-#ifdef IDLETUNE_WITH_CUDA
-  return cuda::open(index, detail::cuda_options());
-#else
-  return Status(StatusCode::unsupported, "this build has no CUDA back end");
-#endif
-}
-
-OpenedDevice open_device(const Call& call, Dialect dialect) {
+Result<std::unique_ptr<Device>> open_device(const Call& call, Dialect dialect) {
 #ifdef IDLETUNE_WITH_OPENCL
   const bool prefers_cuda = dialect == Dialect::cuda;
 #else
@@ -49,8 +31,8 @@ OpenedDevice open_device(const Call& call, Dialect dialect) {
   const Result<std::uint64_t> index = call.number("device", 0);
   if (!index.ok()) return index.status();
   const auto place = static_cast<std::uint32_t>(std::min<std::uint64_t>(*index, UINT32_MAX));
-  if (backend == "opencl") return open_opencl(place);
-  if (backend == "cuda") return open_cuda(place);
+  if (backend == "opencl") return detail::open_opencl(place, {});
+  if (backend == "cuda") return detail::open_cuda(place, {});
   return Status(StatusCode::invalid_argument, "--backend '%': expected opencl or cuda", backend);
 }
 
@@ -109,7 +91,7 @@ Status explore_kernel(const Call& call, Facts& answer) {
   if (!package.ok()) return package.status();
   const Result<AgentOptions> options = options_for(call.word(1));
   if (!options.ok()) return options.status();
-  OpenedDevice device = open_device(call, (*package)->dialect());
+  Result<std::unique_ptr<Device>> device = open_device(call, (*package)->dialect());
   if (!device.ok()) return device.status();
   Result<Agent> agent = Agent::open(*options);
   if (!agent.ok()) return agent.status();

@@ -22,12 +22,11 @@ double milliseconds(std::chrono::nanoseconds time) {
 }
 
 void tell_model(const char* name, const slots::KnownModel& model, Facts& answer) {
-  constexpr const char* kPlaces[] = {"program", "slot a", "slot b"};
   if (!model.is_there()) return answer.nothing(name);
   Facts facts(answer.json());
   facts.count("generation", model.generation);
   facts.text("digest", hexadecimal(model.digest));
-  facts.text("place", kPlaces[static_cast<std::size_t>(model.place)]);
+  facts.text("place", slots::place_name(model.place));
   answer.object(name, std::move(facts));
 }
 

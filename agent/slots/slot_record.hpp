@@ -18,6 +18,10 @@ enum class Place : std::uint8_t {
   b = 2
 };
 inline constexpr std::uint8_t kPlaces = 3;
+inline const char* place_name(Place place) {
+  static constexpr const char* kNames[kPlaces] = {"program", "slot a", "slot b"};
+  return kNames[static_cast<std::uint8_t>(place)];
+}
 
 struct KnownModel {
   std::uint64_t digest = 0;  // of its content; 0: there is none

@@ -7,28 +7,6 @@ namespace {
 
 using OpenedDevice = Result<std::unique_ptr<Device>>;
 
-OpenedDevice open_opencl([[maybe_unused]] std::uint32_t index,
-                         [[maybe_unused]] const std::string& cache_folder) {
-#ifdef IDLETUNE_WITH_OPENCL
-  opencl::OpenOptions options = detail::opencl_options();
-  options.cache_folder = cache_folder;
-  return opencl::open(index, options);
-#else
-  return Status(StatusCode::unsupported, "this build has no OpenCL back end");
-#endif
-}
-
-OpenedDevice open_cuda([[maybe_unused]] std::uint32_t index,
-                       [[maybe_unused]] const std::string& cache_folder) {
-#ifdef IDLETUNE_WITH_CUDA
-  cuda::OpenOptions options = detail::cuda_options();
-  options.cache_folder = cache_folder;
-  return cuda::open(index, options);
-#else
-  return Status(StatusCode::unsupported, "this build has no CUDA back end");
-#endif
-}
-
 // No CUDA on this machine, and nobody has said where it would be.
 bool is_without_cuda(const Status& status) {
   return environment_cuda_library().empty() &&
@@ -48,12 +26,12 @@ OpenedDevice open_device(const DeviceChoice& choice, Dialect dialect,
                          const std::string& cache_folder) {
   const bool automatic = choice.backend == "auto";
   if (choice.backend == "opencl" || (automatic && dialect == Dialect::opencl)) {
-    return open_opencl(choice.index, cache_folder);
+    return detail::open_opencl(choice.index, cache_folder);
   }
-  OpenedDevice device = open_cuda(choice.index, cache_folder);
+  OpenedDevice device = detail::open_cuda(choice.index, cache_folder);
   const bool may_fall_back = automatic && dialect == Dialect::portable;
   if (device.ok() || !may_fall_back || !is_without_cuda(device.status())) return device;
-  return open_opencl(choice.index, cache_folder);
+  return detail::open_opencl(choice.index, cache_folder);
 }
 
 std::uint64_t programs_not_kept([[maybe_unused]] const Device& device) {

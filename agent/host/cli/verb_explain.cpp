@@ -39,11 +39,10 @@ json last_explanation(const std::string& folder) {
 }
 
 json described(const slots::KnownModel& model) {
-  constexpr const char* kPlaces[] = {"program", "slot a", "slot b"};
   if (!model.is_there()) return nullptr;
   return {{"generation", model.generation},
           {"digest", hexadecimal(model.digest)},
-          {"place", kPlaces[static_cast<std::size_t>(model.place)]}};
+          {"place", slots::place_name(model.place)}};
 }
 
 // Null: nothing was pushed to this board, or a later version says it in another way.
