@@ -1,10 +1,17 @@
 // `idletune explain`: what the agent of a state folder decided and why; it may be running.
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
 #include "agent/host/cli/explanation_output.hpp"
+#include "agent/host/cli/progress.hpp"
 #include "agent/host/cli/verbs.hpp"
 #include "agent/host/explore/journal_history.hpp"
 #include "agent/journal/codec.hpp"
 #include "agent/journal/journal.hpp"
+#include "agent/scheduler/nanoseconds.hpp"
 #include "agent/slots/slot_record.hpp"
 #include "models/host/insight/chosen_member.hpp"
 
@@ -29,13 +36,20 @@ json adoption_object(const journal::State& state, const journal::Adoption& adopt
           {"measured", measured}};
 }
 
-// The last explanation the agent wrote (at its end or a flush); null if there is none to be had.
-json last_explanation(const std::string& folder) {
-  Result<std::vector<std::uint8_t>> bytes =
-      read_file(folder + "/explain.json", kMaxExplanationBytes);
+// The last explanation the agent wrote, once a minute and at its end; null if there is none.
+json last_explanation(const std::string& file) {
+  Result<std::vector<std::uint8_t>> bytes = read_file(file, kMaxExplanationBytes);
   if (!bytes.ok()) return nullptr;
   json parsed = json::parse(bytes->begin(), bytes->end(), nullptr, false);
   return parsed.is_discarded() ? json(nullptr) : parsed;
+}
+
+Nanoseconds age_of(const std::string& file) {
+  std::error_code error;
+  const auto written = std::filesystem::last_write_time(file, error);
+  if (error) return Nanoseconds{0};
+  const auto age = std::filesystem::file_time_type::clock::now() - written;
+  return std::max(Nanoseconds{0}, std::chrono::duration_cast<Nanoseconds>(age));
 }
 
 json described(const slots::KnownModel& model) {
@@ -154,8 +168,8 @@ void print_status(const json& last, CliContext& context) {
   const json& status = last["status"];
   const double helper = member(status, "helper_processor_seconds", 0.0);
   const double builds = member(status, "build_processor_seconds", 0.0);
-  context.print("processor: " + format_number(helper, 1) + " s by the helper, " +
-                format_number(builds, 1) + " s by compiling for launches\n");
+  context.print_paragraph("processor: " + format_number(helper, 1) + " s by the helper, " +
+                          format_number(builds, 1) + " s by compiling for launches");
   const std::string trials = member<std::string>(status, "trials", "ok");
   if (trials != "ok") context.print_paragraph("no trials: ", trials);
   const std::string advice = member<std::string>(status, "advice", "");
@@ -171,10 +185,10 @@ void print_models(const json& models, CliContext& context) {
   std::string text = models["confirmed"].is_null() ? "none is confirmed"
                                                    : one(models["confirmed"]) + " is confirmed";
   if (!models["trial"].is_null()) text += ", " + one(models["trial"]) + " is on trial";
-  text += "; refused: generations below " +
-          std::to_string(models["lowest_generation"].get<std::uint64_t>());
+  const auto lowest = models["lowest_generation"].get<std::uint64_t>();
+  if (lowest > 0) text += "; refused: generations below " + std::to_string(lowest);
   if (!models["refuted"].empty()) {
-    text += ", and " +
+    text += (lowest > 0 ? ", and " : "; refused: ") +
             report::counted(models["refuted"].size(), "refuted model", "refuted models") +
             ", the last one since \"" + models["reason"].get<std::string>() + "\"";
   }
@@ -185,9 +199,16 @@ void print_models(const json& models, CliContext& context) {
 void print_forecasts(const json& forecasts, CliContext& context) {
   const auto stages = forecasts["stages"].get<double>();
   if (stages <= 0) return;
-  context.print("forecasts: " + report::percent_text(forecasts["held"].get<double>() / stages) +
-                " of the last " + format_number(stages, 0) +
-                " stages that were foreseen ended within their 90th percentile\n");
+  context.print_paragraph("forecasts: ",
+                          report::percent_text(forecasts["held"].get<double>() / stages) +
+                              " of the last " + format_number(stages, 0) +
+                              " stages that were foreseen ended within their 90th percentile");
+}
+
+// What was saved may be less than nothing.
+std::string time_text(const json& ms) {
+  const Nanoseconds time = from_ns(1e6 * std::fabs(ms.get<double>()));
+  return (ms.get<double>() < 0 ? "-" : "") + readable(time);
 }
 
 void print_text(const json& facts, CliContext& context) {
@@ -202,23 +223,26 @@ void print_text(const json& facts, CliContext& context) {
   } else {
     context.print(table);
   }
+  context.print("");
+  context.print_paragraph(
+      report::counted(facts["measurements"].get<std::size_t>(), "measurement", "measurements") +
+      ", " + std::to_string(facts["quarantined"].size()) + " quarantined, " +
+      report::counted(facts["suspects"].get<std::size_t>(), "suspect", "suspects") +
+      open_trials_text(facts["open_trials"].get<std::size_t>()));
   const json& ledger = facts["ledger"];
-  context.print("\n" + std::to_string(facts["measurements"].get<std::size_t>()) +
-                " measurements, " + std::to_string(facts["quarantined"].size()) + " quarantined, " +
-                std::to_string(facts["suspects"].get<std::size_t>()) + " suspects" +
-                open_trials_text(facts["open_trials"].get<std::size_t>()) +
-                "\nledger: " + format_number(ledger["charged_ms"], 1) + " ms charged to " +
-                format_number(ledger["kernel_ms"], 1) + " ms of kernel time, at least " +
-                format_number(ledger["saved_ms"], 1) + " ms saved\n");
+  context.print_paragraph("ledger: ", time_text(ledger["charged_ms"]) + " charged to " +
+                                          time_text(ledger["kernel_ms"]) +
+                                          " of kernel time, at least " +
+                                          time_text(ledger["saved_ms"]) + " saved");
   print_models(facts["models"], context);
   for (const json& q : facts["quarantined"]) {
-    context.print_paragraph("quarantined: " + q["kernel"].get<std::string>() + " " +
-                            with_chosen_member(q["configuration"]) + " (" +
-                            q["reason"].get<std::string>() + ") " + q["detail"].get<std::string>() +
-                            "\n");
+    context.print_paragraph("quarantined: ", q["kernel"].get<std::string>() + " " +
+                                                 with_chosen_member(q["configuration"]) + " (" +
+                                                 q["reason"].get<std::string>() + ") " +
+                                                 q["detail"].get<std::string>());
   }
   for (const json& note : facts["notes"]) {
-    context.print_paragraph("noted: " + note["text"].get<std::string>() + "\n");
+    context.print_paragraph("noted: ", note["text"].get<std::string>());
   }
 }
 
@@ -233,15 +257,20 @@ void explain(const std::string& folder, CliContext& context) {
       journal::Journal::open(open_posix_storage(folder), options);
   json facts = describe(*journal);
   facts["set_aside"] = file_stamp(folder + "/" + journal::kSetAsideName) != 0;
-  const json last = last_explanation(folder);
+  const std::string file = folder + "/explain.json";
+  const json last = last_explanation(file);
+  const Nanoseconds age = age_of(file);
   if (context.json()) {
     facts["last_explanation"] = last;
+    facts["last_explanation_age_s"] =
+        last.is_null() ? json(nullptr) : json(std::chrono::duration<double>(age).count());
     context.print_json(facts);
     return;
   }
   print_damage(facts, context);
   print_text(facts, context);
   print_forecasts(facts["forecasts"], context);
+  if (!last.is_null()) context.print("\nas the agent said " + readable(age) + " ago:\n");
   print_status(last, context);
   print_decisions(last, context);
 }

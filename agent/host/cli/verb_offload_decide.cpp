@@ -118,14 +118,14 @@ json json_of(const offload::OffloadDecision& decision, const RegionQuestion& que
 void print_region(const json& one, const CliContext& context) {
   context.print_paragraph(one["region"].get<std::string>() + ": " +
                           one["verdict"].get<std::string>() + ": " +
-                          one["reason"].get<std::string>() + "\n");
+                          one["reason"].get<std::string>());
   if (!one["settled_by"].get<std::string>().empty())
-    context.print_paragraph("What would settle it: " + one["settled_by"].get<std::string>() + "\n");
+    context.print_paragraph("What would settle it: " + one["settled_by"].get<std::string>());
   const auto ms = [](const json& us) { return report::significant(us.get<double>() / 1e3); };
   if (one.value("only_when_tuned", false)) {
     context.print_paragraph(
         "It pays only when tuned: with the default configuration the verdict is " +
-        one["untuned"]["verdict"].get<std::string>() + ".\n");
+        one["untuned"]["verdict"].get<std::string>() + ".");
   }
   TextTable table({"figure", ">value", "unit"});
   const bool known = !one["interval"][1].is_null();
@@ -233,7 +233,7 @@ void run_offload_decide(const OffloadQuestion& arguments, CliContext& context) {
   for (const auto& one : list) print_region(one, context);
   if (answer.contains("program_speedup"))
     context.print_paragraph("The whole program: " + format_number(answer["program_speedup"], 2) +
-                            " times as fast.\n");
+                            " times as fast.");
 }
 
 }  // namespace
