@@ -1,5 +1,6 @@
 #include "agent/host/cli/command_line.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <sstream>
 
@@ -339,6 +340,18 @@ struct Element<std::vector<T>> {
   static bool is_something(const std::vector<T>& list) { return !list.empty(); }
 };
 
+// What is wrong with words that no verb took; empty: there are none.
+std::string error_in(const std::vector<std::string>& left, bool wants_verb) {
+  if (left.empty()) return {};
+  const auto is_option = [](const std::string& word) { return word.rfind('-', 0) == 0; };
+  const auto option = std::find_if(left.begin(), left.end(), is_option);
+  if (wants_verb)
+    return (option == left.begin() ? "expected a verb before '" : "there is no verb '") +
+           left.front() + "'";
+  return option == left.end() ? "did not expect '" + left.front() + "'"
+                              : "there is no option '" + *option + "'";
+}
+
 }  // namespace
 
 template <class T>
@@ -447,19 +460,18 @@ bool CommandLine::run(int argc, const char* const* argv) {
     app_->parse(argc, argv);
     return true;
   } catch (const CLI::ParseError& error) {
-    // Help and version are answers, too.
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-      return app_->exit(error) == 0;
-    }
-    usage_error_ = error.what();
     const CLI::App* named = app_.get();
     while (!named->get_subcommands().empty()) named = named->get_subcommands().front();
-    if (named != app_.get() && before_) before_(name_of_verb(*named));
-    if (!named->get_subcommands({}).empty() && !app_->remaining(true).empty()) {
-      const std::string word = app_->remaining(true).front();
-      usage_error_ = word[0] == '-' ? "expected a verb before '" + word + "'"
-                                    : "there is no verb '" + word + "'";
+    const bool wants_verb = !named->get_subcommands({}).empty();
+    std::string wrong = error_in(app_->remaining(true), wants_verb);
+    // Help and version are answers, too.
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success) &&
+        (!wants_verb || wrong.empty())) {
+      return app_->exit(error) == 0;
     }
+    if (wrong.empty()) wrong = wants_verb ? "expected a verb" : error.what();
+    usage_error_ = std::move(wrong);
+    if (named != app_.get() && before_) before_(name_of_verb(*named));
     return false;
   }
 }

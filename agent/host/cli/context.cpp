@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <sstream>
+
 #include "agent/host/cli/interrupts.hpp"
 #include "agent/host/cli/progress.hpp"
 #include "agent/host/report/numbers.hpp"
@@ -52,9 +54,14 @@ void CliContext::print(const std::string& text) const {
   if (shown.empty() || shown.back() != '\n') std::fputc('\n', file);
 }
 
-void CliContext::print(const TextTable& table) const {
+void CliContext::print(const TextTable& table, const std::string& indent) const {
   const std::size_t columns = terminal_columns();
-  print(table.to_string(columns == 0 ? TextTable::kWidth : std::min(columns, TextTable::kWidth)));
+  const std::size_t width = columns == 0 ? TextTable::kWidth : std::min(columns, TextTable::kWidth);
+  std::istringstream lines(table.to_string(width - std::min(width, indent.size())));
+  std::string text;
+  for (std::string line; std::getline(lines, line);)
+    text += (line.empty() ? "" : indent) + line + "\n";
+  print(text);
 }
 
 void CliContext::print_paragraph(const std::string& first, const std::string& text) const {

@@ -43,7 +43,7 @@ class CliContext {
   // Standard output; standard error where a file goes to standard output.
   void print(const std::string& text) const;
   // At most as wide as the terminal, and as 100 columns.
-  void print(const TextTable& table) const;
+  void print(const TextTable& table, const std::string& indent = "") const;
   // `text` in lines of at most 80 columns, and no more than the terminal has.
   void print_paragraph(const std::string& first, const std::string& text) const;
   void print_paragraph(const std::string& text) const { print_paragraph("", text); }

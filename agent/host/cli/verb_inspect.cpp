@@ -335,7 +335,7 @@ bool is_table(const json& value) {
          });
 }
 
-void print_table(const json& rows, const CliContext& context) {
+void print_table(const json& rows, const std::string& indent, const CliContext& context) {
   std::vector<std::string> keys;  // names, then numbers, then lists, which may be long
   for (const int pass : {0, 1, 2}) {
     for (const auto& [key, item] : rows.front().items()) {
@@ -354,7 +354,7 @@ void print_table(const json& rows, const CliContext& context) {
       cells.push_back(row.contains(key) ? value_text(key, row[key]) : "");
     table.add_row(std::move(cells));
   }
-  context.print(table);
+  context.print(table, indent);
 }
 
 // "key: value" lines, tables where rows are alike, and what is within others indented.
@@ -368,7 +368,7 @@ void print_described(const json& value, const std::string& indent, const CliCont
     }
     context.print(indent + name);
     if (is_table(item)) {
-      print_table(item, context);
+      print_table(item, indent + "  ", context);
     } else {
       print_described(item, indent + "  ", context);
     }
