@@ -91,7 +91,7 @@ Explanation EngineExplanation::explain(const ShapeTask& task) const {
     const std::unique_ptr<TryingCandidate>& first = task.race->trials[0];
     if (first != nullptr) trial = &first->journaled;
   }
-  if (trial != nullptr) {
+  if (trial != nullptr && task.kernel.can_tune()) {
     text.trying = to_text(kernel.package().space(), trial->identity().configuration);
   }
   return text;
@@ -99,10 +99,8 @@ Explanation EngineExplanation::explain(const ShapeTask& task) const {
 
 void EngineExplanation::explain_verdict(const ShapeTask& task, Explanation& text) const {
   text.verdict = Verdict::stop;
-  if (task.kernel.device->ended()) {
-    text.reason = task.kernel.device->ended_why();
-  } else if (!task.kernel.runner_status.ok()) {
-    text.reason = task.kernel.runner_status.message();
+  if (!task.kernel.can_tune()) {
+    text.reason = why_no_trials(task);
   } else if (core_.now() < task.rests_until) {
     text.verdict = Verdict::wait;
     text.reason = "The last steps came to nothing; they are made again after a pause.";
@@ -123,6 +121,11 @@ void EngineExplanation::explain_verdict(const ShapeTask& task, Explanation& text
     }
     text.reason += ".";
   }
+}
+
+const std::string& EngineExplanation::why_no_trials(const ShapeTask& task) {
+  const DeviceTask& device = *task.kernel.device;
+  return device.ended() ? device.ended_why() : task.kernel.runner_status.message();
 }
 
 Blocker EngineExplanation::blocker_of(const ShapeTask& task) const {
@@ -175,6 +178,7 @@ std::string EngineExplanation::advice(const ShapeTask& task, Blocker blocker) co
     case Blocker::compile: return compile_advice(task);
     case Blocker::in_place: return "launches of the application time candidates";
     case Blocker::build: return "an adopted configuration is being built";
+    case Blocker::trials: return why_no_trials(task);
     default: return {};
   }
 }

@@ -31,6 +31,7 @@ class EngineExplanation {
 
  private:
   void explain_verdict(const ShapeTask& task, Explanation& text) const;
+  static const std::string& why_no_trials(const ShapeTask& task);
   Blocker blocker_of(const ShapeTask& task) const;
   std::string advice(const ShapeTask& task, Blocker blocker) const;
   std::string compile_advice(const ShapeTask& task) const;

@@ -140,11 +140,12 @@ void print_decisions(const json& last, CliContext& context) {
     context.print_paragraph("  runs ",
                             with_chosen_member(member<std::string>(entry, "running", "?")) +
                                 (captured ? "  (tuned on captured data)" : ""));
-    context.print_paragraph("  ", member<std::string>(entry, "reason", ""));
+    const std::string reason = member<std::string>(entry, "reason", "");
+    context.print_paragraph("  ", reason);
     const std::string trying = member<std::string>(entry, "trying", "");
     if (!trying.empty()) context.print_paragraph("  tries ", with_chosen_member(trying));
     const std::string advice = member<std::string>(entry, "advice", "");
-    if (!advice.empty()) context.print_paragraph("  waits: ", advice);
+    if (!advice.empty() && advice != reason) context.print_paragraph("  waits: ", advice);
   }
 }
 
@@ -171,7 +172,7 @@ void print_status(const json& last, CliContext& context) {
   context.print_paragraph("processor: " + format_number(helper, 1) + " s by the helper, " +
                           format_number(builds, 1) + " s by compiling for launches");
   const std::string trials = member<std::string>(status, "trials", "ok");
-  if (trials != "ok") context.print_paragraph("no trials: ", trials);
+  if (trials != "ok") return context.print_paragraph("no trials: ", trials);
   const std::string advice = member<std::string>(status, "advice", "");
   if (!advice.empty()) context.print_paragraph("waits: ", advice);
 }

@@ -72,11 +72,13 @@ detail::Ending tune_within_budget(const TuneOptions& given, Agent& agent, const 
   });
 }
 
-std::string text_of(detail::Ending ending, const TuneOptions& given) {
+std::string text_of(detail::Ending ending, const TuneOptions& given, const Explanation& now) {
+  const bool failed =
+      now.blocker == Blocker::trials || (now.verdict == Verdict::stop && now.default_ms <= 0);
   switch (ending) {
     case detail::Ending::budget: return "the budget of " + readable(budget_of(given)) + " is spent";
     case detail::Ending::nothing_left:
-      return "nothing is left to try, or nothing that fits the budget";
+      return failed ? now.reason : "nothing is left to try, or nothing that fits the budget";
     case detail::Ending::interrupted: return "interrupted";
   }
   return {};
@@ -122,8 +124,10 @@ void tune(const TuneOptions& given, CliContext& context) {
   must(kernel.prepare(shape));
 
   std::string ending = why_never(options);
-  if (ending.empty())
-    ending = text_of(tune_within_budget(given, agent, kernel, shape, context), given);
+  if (ending.empty()) {
+    const detail::Ending how = tune_within_budget(given, agent, kernel, shape, context);
+    ending = text_of(how, given, must(kernel.explain(shape)));
+  }
   report(agent, kernel, shape, ending, context);
   if (interrupted()) context.stopped("stopped; the rest of the budget is not spent");
 }

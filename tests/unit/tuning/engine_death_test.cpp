@@ -359,6 +359,11 @@ TEST_CASE("helpers that die while they run configurations still end tuning") {
   engine.tune(10h);
   CHECK_FALSE(engine.engine->status().tuning_enabled);
   CHECK(engine.engine->status().lost_devices == 0);
+  const Explanation ended = engine.explain();
+  CHECK(ended.blocker == Blocker::trials);
+  CHECK(ended.advice.find("too many trials crashed or hung") != std::string::npos);
+  CHECK(engine.engine->status().advice == ended.advice);
+  CHECK(ended.trying.empty());
 }
 
 TEST_CASE("a device on which the default fails in a new helper is lost, and nobody is blamed") {
