@@ -88,10 +88,11 @@ std::vector<std::vector<Point>> clipped(const std::vector<Point>& points, const 
 
 void draw_mark(Drawing& drawing, const CurvePlot::Mark& mark, double at) {
   drawing.line("mark", {at, kCurves.top}, {at, kCurves.bottom});
-  const bool right = at < (kCurves.left + kCurves.right) / 2;
+  const double before = at - 4 - kCurves.left;
+  const double behind = Drawing::kWidth - at - 4;
+  const bool right = behind > before;
   drawing.label("note", {right ? at + 4 : at - 4, kCurves.top + 12},
-                right ? Anchor::start : Anchor::end, mark.label,
-                right ? kCurves.right - at - 4 : at - 4 - kCurves.left);
+                right ? Anchor::start : Anchor::end, mark.label, right ? behind : before);
 }
 
 }  // namespace

@@ -196,6 +196,18 @@ TEST_CASE("curves are cut where they leave the axis") {
   CHECK(points[4].x == doctest::Approx(318));
 }
 
+TEST_CASE("twenty letters beside a mark are told in full, wherever it stands") {
+  CurvePlot plot{{"", Axis::logarithmic}, {"", Axis::linear, 1, 2}};
+  plot.curves.resize(1);
+  plot.curves[0].points = {{1, 1}, {1000, 2}};
+  for (double x = 1; x <= 1000; x *= 1.1) {
+    plot.marks = {{x, "nineteen letters, 20"}};
+    const Parsed picture(draw({"c", "t", "d"}, plot));
+    check_within(picture);
+    CHECK(picture.all("text", "note")[0]->GetText() == plot.marks[0].label);
+  }
+}
+
 TEST_CASE("curves of nothing and of what is no number still give a picture") {
   const Caption caption{"c", "t", "d"};
   CurvePlot plot{{"", Axis::logarithmic}, {}};

@@ -128,7 +128,7 @@ void add_panel(Figure& figure, const Played& played) {
   plot.x = {"launches of the kernel", Axis::logarithmic};
   plot.y = {"total time relative to never tuning", Axis::logarithmic_shares,
             std::max(low * 0.93, 0.02), kHighest};
-  if (const auto even = played.break_even()) plot.marks = {{*even, "a perfect search pays"}};
+  if (const auto even = played.break_even()) plot.marks = {{*even, "perfect search pays"}};
   figure.add(plot, played.target.group->title, "on " + played.target.source->device,
              remark_of(played));
 }
