@@ -268,7 +268,11 @@ ProductChoice::Wish ProductChoice::think_of_conversion(const Outlook& outlook) {
     return Wish::nothing;
   }
   if (!always() && outlook.low < kWorthALook) return Wish::nothing;
-  if (!sized_) return always() || allowed_us(outlook) >= sizing_us() ? Wish::sizes : Wish::nothing;
+  if (!sized_) {
+    if (always() || allowed_us(outlook) >= sizing_us()) return Wish::sizes;
+    conversion_.reason = "comparing formats costs more than may be lost on it so far";
+    return Wish::nothing;
+  }
   const std::size_t best = best_format();
   if (best != 0 && csr_us() - predicted_us_[best] >= kLeastGain * csr_us())
     return weigh(best, outlook);
