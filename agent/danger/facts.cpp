@@ -124,7 +124,7 @@ bool Facts::passed_in_class(const FactSubject& subject, const Configuration& con
 }
 
 bool Facts::classes_fail(const FactSubject& subject) const {
-  return std::find(refuted_.begin(), refuted_.end(), key_of(subject)) != refuted_.end();
+  return contains(refuted_, key_of(subject));
 }
 
 // --- what changes them ---

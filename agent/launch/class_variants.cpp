@@ -1,11 +1,11 @@
 #include "agent/launch/class_variants.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "models/core/digest.hpp"
+#include "models/core/lists.hpp"
 #include "models/core/shared.hpp"
 #include "models/package/kernel_package.hpp"
 
@@ -79,7 +79,7 @@ const ClassVariant* ClassVariants::choose(const Shape& shape) const {
     out |= std::uint32_t{1} << at;
     const std::uint64_t key = nearest->package->class_key(shape, kNoParameters);
     const std::vector<std::uint64_t>& classes = nearest->classes;
-    if (std::find(classes.begin(), classes.end(), key) != classes.end()) return nearest;
+    if (contains(classes, key)) return nearest;
   }
   return nullptr;
 }

@@ -211,10 +211,8 @@ std::optional<Proposal> ProductSearcher::ask() {
 }
 
 std::size_t ProductSearcher::entry_of(const Configuration& configuration) const {
-  const std::uint64_t key = digest_of(configuration);
-  const auto found = std::find(entry_keys_.begin(), entry_keys_.end(), key);
-  if (found == entry_keys_.end()) return kNoEntry;
-  const std::size_t entry = static_cast<std::size_t>(found - entry_keys_.begin());
+  const std::size_t entry = place_of(entry_keys_, digest_of(configuration));
+  if (entry == entry_keys_.size()) return kNoEntry;
   const std::optional<Configuration> mapped = mapping_.map(kernel_.portfolio_values(entry));
   return mapped && *mapped == configuration ? entry : kNoEntry;
 }
@@ -259,9 +257,9 @@ void ProductSearcher::tell(const Configuration& configuration, const Observation
   const bool failed = observation.failed();
   const double time = failed ? kFailedTime : static_cast<double>(observation.run_time.count());
   const std::size_t entry = entry_of(configuration);
-  const auto key = std::find(random_keys_.begin(), random_keys_.end(), digest_of(configuration));
-  const bool drawn = key != random_keys_.end();
-  if (drawn) random_keys_.erase(key);
+  const std::size_t draw = place_of(random_keys_, digest_of(configuration));
+  const bool drawn = draw < random_keys_.size();
+  if (drawn) random_keys_.erase(random_keys_.begin() + static_cast<std::ptrdiff_t>(draw));
   // What cannot be launched here was not measured: it neither wins nor loses.
   std::vector<double>& times = drawn ? random_times_ : guided_times_;
   const bool compared = (drawn || entry != kNoEntry) && !observation.impossible();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/journal/fields.hpp"
+#include "models/core/lists.hpp"
 
 namespace idletune::slots {
 namespace {
@@ -30,9 +31,7 @@ Place SlotRecord::free_slot() const {
                                                                                         : Place::a;
 }
 
-bool SlotRecord::is_refuted(std::uint64_t digest) const {
-  return std::find(refuted.begin(), refuted.end(), digest) != refuted.end();
-}
+bool SlotRecord::is_refuted(std::uint64_t digest) const { return contains(refuted, digest); }
 
 Status SlotRecord::admits(const KnownModel& model) const {
   if (is_refuted(model.digest))
@@ -72,7 +71,7 @@ void SlotRecord::refute_confirmed(const std::string& why, const KnownModel& inst
 }
 
 void SlotRecord::refute(std::uint64_t digest, const std::string& why) {
-  if (!is_refuted(digest)) refuted.push_back(digest);
+  if (!is_refuted(digest)) push(refuted, digest);
   if (refuted.size() > kMostRefuted) refuted.erase(refuted.begin());
   reason = why.substr(0, kMaxReasonBytes);
 }

@@ -6,6 +6,7 @@
 
 #include "agent/api/agent_state.hpp"
 #include "agent/signing/pushed_file.hpp"
+#include "models/core/lists.hpp"
 #include "models/core/order.hpp"
 
 namespace idletune::slots {
@@ -331,8 +332,8 @@ class AgentsRecord final : public ModelRecord {
     agent_.look_at([&](const journal::State& state, Kernels kernels) {
       for (const std::unique_ptr<detail::KernelTask>& each : kernels) {
         const std::uint64_t subject = each->facts().trial({}, {}).subject();
-        if (std::find(seen.begin(), seen.end(), subject) != seen.end()) continue;
-        seen.push_back(subject);
+        if (contains(seen, subject)) continue;
+        push(seen, subject);
         const detail::KernelState& kernel = *each->state;
         count.add(state, kernel.package(), kernel.device().info(), confirmed, trial);
       }

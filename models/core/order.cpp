@@ -29,10 +29,6 @@ void sort_ascending(Span<double> values) {
   heap_sort(values.begin(), values.end(), std::less<double>());
 }
 
-void sort_ascending(Span<std::uint64_t> values) {
-  heap_sort(values.begin(), values.end(), std::less<std::uint64_t>());
-}
-
 void sort_ascending(Span<std::chrono::nanoseconds> values) {
   heap_sort(values.begin(), values.end(), std::less<std::chrono::nanoseconds>());
 }

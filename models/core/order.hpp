@@ -42,7 +42,6 @@ void sort_stably(std::vector<T>& values, const Before& before) {
 
 // In place, without allocating.
 void sort_ascending(Span<double> values);
-void sort_ascending(Span<std::uint64_t> values);
 void sort_ascending(Span<std::chrono::nanoseconds> values);
 
 }  // namespace idletune

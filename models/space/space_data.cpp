@@ -80,9 +80,11 @@ void compute_digests(Data& data) {
   }
   std::vector<std::uint64_t> constraints;
   for (const Expression& constraint : data.constraints) constraints.push_back(constraint.digest());
-  sort_ascending(constraints);
   all.add(constraints.size());
-  for (std::uint64_t constraint : constraints) all.add(constraint);
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    return constraints[a] < constraints[b];
+  };
+  for (std::uint32_t i : order_of(constraints.size(), before)) all.add(constraints[i]);
   data.names_digest = names.value();
   data.digest = all.value();
 }
