@@ -117,17 +117,6 @@ KernelKnowledge::Pick KernelKnowledge::first_pick(std::size_t i) const {
           static_cast<double>(pick->expected())};
 }
 
-std::size_t KernelKnowledge::held_out_count() const {
-  if (quality_ == nullptr) return 0;
-  return quality_->held_out()->size();
-}
-
-KernelKnowledge::HeldOut KernelKnowledge::held_out(std::size_t i) const {
-  const auto* result = quality_->held_out()->Get(static_cast<flatbuffers::uoffset_t>(i));
-  return {text_of(result->device()), shape_of(*result), static_cast<double>(result->first_pick()),
-          result->evaluations()};
-}
-
 std::size_t KernelKnowledge::selector_count() const {
   if (selectors_ == nullptr) return 0;
   return selectors_->selectors()->size();
@@ -151,25 +140,6 @@ std::string_view KernelKnowledge::selector_input(std::size_t selector, std::size
                      ->Get(static_cast<flatbuffers::uoffset_t>(selector))
                      ->inputs()
                      ->Get(static_cast<flatbuffers::uoffset_t>(input)));
-}
-
-std::size_t KernelKnowledge::selector_quality_count() const {
-  if (quality_ == nullptr) return 0;
-  const auto* all = quality_->selectors();
-  return all == nullptr ? 0 : all->size();
-}
-
-KernelKnowledge::SelectorQuality KernelKnowledge::selector_quality(std::size_t i) const {
-  const auto* stored = quality_->selectors()->Get(static_cast<flatbuffers::uoffset_t>(i));
-  SelectorQuality quality;
-  quality.device = text_of(stored->device());
-  quality.shapes = stored->shapes();
-  quality.folds = stored->folds();
-  quality.retained = static_cast<double>(stored->retained());
-  quality.worst = static_cast<double>(stored->worst());
-  quality.against_single = static_cast<double>(stored->against_single());
-  quality.accuracy = static_cast<double>(stored->accuracy());
-  return quality;
 }
 
 std::size_t KernelKnowledge::published_count() const {

@@ -25,7 +25,6 @@ struct KernelEntry;
 struct SourcesSection;
 struct PortfolioSection;
 struct FirstPicksSection;
-struct QualitySection;
 struct SelectorSection;
 struct PublishedSection;
 }  // namespace model_schema
@@ -100,22 +99,18 @@ class KernelKnowledge {
   };
   Pick first_pick(std::size_t i) const;
 
-  // Leave-one-device-out results recorded by `learn`.
+  // Trees from shapes to configurations.
+  std::size_t selector_count() const;
+  SelectorView selector(std::size_t i) const;
+  std::string_view selector_input(std::size_t selector, std::size_t input) const;
+
+  // How first picks do on devices that were left out, and selectors on shapes.
   struct HeldOut {
     std::string_view device;
     Shape shape;
     double first_pick = 0;          // q there
     std::uint32_t evaluations = 0;  // to 95 % of the best; 0: not within the portfolio
   };
-  std::size_t held_out_count() const;
-  HeldOut held_out(std::size_t i) const;
-
-  // Trees from shapes to configurations.
-  std::size_t selector_count() const;
-  SelectorView selector(std::size_t i) const;
-  std::string_view selector_input(std::size_t selector, std::size_t input) const;
-
-  // How a selector learned without some of the shapes does on those.
   struct SelectorQuality {
     std::string_view device;  // empty: over all devices
     std::uint32_t shapes = 0;
@@ -125,8 +120,13 @@ class KernelKnowledge {
     double against_single = 0;  // mean speed-up over one configuration for all shapes (DTTR)
     double accuracy = 0;        // share of shapes whose best class it named
   };
-  std::size_t selector_quality_count() const;
-  SelectorQuality selector_quality(std::size_t i) const;
+  struct Quality {
+    std::vector<HeldOut> held_out;
+    std::vector<SelectorQuality> selectors;
+  };
+  // For people: no board asks, so that it is verified here, not by Model::open. Allocates. Error:
+  // corrupt.
+  Result<Quality> quality() const;
 
   // What others published as good, without times.
   struct Published {
@@ -148,7 +148,6 @@ class KernelKnowledge {
   const model_schema::SourcesSection* sources_ = nullptr;         // may be null
   const model_schema::PortfolioSection* portfolio_ = nullptr;     // may be null
   const model_schema::FirstPicksSection* first_picks_ = nullptr;  // may be null
-  const model_schema::QualitySection* quality_ = nullptr;         // may be null
   const model_schema::SelectorSection* selectors_ = nullptr;      // may be null
   const model_schema::PublishedSection* published_ = nullptr;     // may be null
 };
@@ -157,7 +156,7 @@ class KernelKnowledge {
 class Model {
  public:
   // Takes the file's bytes; `name` is for messages. Verifies structure and meaning of everything it
-  // will ever read. Errors: corrupt (structure, digest, values), version_mismatch (a newer format,
+  // will ever read, but quality(). Errors: corrupt (structure, digest, values), version_mismatch (a newer format,
   // or a higher minimum agent), out_of_memory (too large).
   static Result<std::shared_ptr<const Model>> open(std::vector<std::uint8_t> bytes,
                                                    const std::string& name);

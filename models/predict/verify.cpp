@@ -6,6 +6,7 @@
 
 #include <idletune/text.hpp>
 
+#include "models/core/lists.hpp"
 #include "models/predict/model_format.hpp"
 #include "models/schema/model_generated.h"
 #include "models/schema/model_layout.hpp"
@@ -223,7 +224,6 @@ struct Sections {
   const SourcesSection* sources = nullptr;
   const PortfolioSection* portfolio = nullptr;
   const FirstPicksSection* first_picks = nullptr;
-  const QualitySection* quality = nullptr;
   const SelectorSection* selectors = nullptr;
   const PublishedSection* published = nullptr;
 };
@@ -249,7 +249,6 @@ const char* collect(const KernelEntry& kernel, Sections& found) {
       case SectionKind::first_picks:
         problem = take(*section, at_first_picks_section, found.first_picks);
         break;
-      case SectionKind::quality: problem = take(*section, at_quality_section, found.quality); break;
       case SectionKind::selectors:
         problem = take(*section, at_selector_section, found.selectors);
         break;
@@ -297,7 +296,7 @@ const char* check_kernel(const KernelEntry& kernel, Sections& found) {
   if (found.selectors != nullptr) {
     if (const char* problem = problem_in(*found.selectors, parameters)) return problem;
   }
-  return found.quality != nullptr ? problem_in(*found.quality) : nullptr;
+  return nullptr;
 }
 
 Status corrupt(const std::string& name, const char* what) {
@@ -353,7 +352,6 @@ Result<std::shared_ptr<const Model>> Model::open(std::vector<std::uint8_t> bytes
       knowledge.sources_ = found.sources;
       knowledge.portfolio_ = found.portfolio;
       knowledge.first_picks_ = found.first_picks;
-      knowledge.quality_ = found.quality;
       knowledge.selectors_ = found.selectors;
     }
     model->kernels_.push_back(knowledge);
@@ -361,6 +359,40 @@ Result<std::shared_ptr<const Model>> Model::open(std::vector<std::uint8_t> bytes
   model->content_digest_ = root.content_digest();
   model->generation_ = root.generation();
   return std::shared_ptr<const Model>(std::move(model));
+}
+
+Result<KernelKnowledge::Quality> KernelKnowledge::quality() const {
+  Quality quality;
+  const QualitySection* found = nullptr;
+  const char* problem = nullptr;
+  for (const Section* section : *entry_->sections()) {
+    const bool own = section->kind() == static_cast<std::uint32_t>(SectionKind::quality) &&
+                     section->version() == kSectionVersion;
+    if (own && problem == nullptr) problem = take(*section, at_quality_section, found);
+  }
+  if (problem == nullptr && found != nullptr) problem = problem_in(*found);
+  if (problem != nullptr) return Status(StatusCode::corrupt, "kernel '%': %", name(), problem);
+  if (found == nullptr || sources_ == nullptr) return quality;
+  for (const auto* result : *found->held_out()) {
+    push(quality.held_out,
+         HeldOut{table_layout::text_of(result->device()),
+                 Shape(table_layout::values_of(result->shape()),
+                       table_layout::values_of(result->features())),
+                 static_cast<double>(result->first_pick()), result->evaluations()});
+  }
+  if (found->selectors() == nullptr) return quality;
+  for (const auto* stored : *found->selectors()) {
+    SelectorQuality one;
+    one.device = table_layout::text_of(stored->device());
+    one.shapes = stored->shapes();
+    one.folds = stored->folds();
+    one.retained = static_cast<double>(stored->retained());
+    one.worst = static_cast<double>(stored->worst());
+    one.against_single = static_cast<double>(stored->against_single());
+    one.accuracy = static_cast<double>(stored->accuracy());
+    push(quality.selectors, one);
+  }
+  return quality;
 }
 
 }  // namespace idletune

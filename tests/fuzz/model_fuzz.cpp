@@ -49,14 +49,15 @@ void use(const KernelKnowledge& kernel) {
       chosen += static_cast<double>(kernel.selector_input(i, n).size());
     chosen += static_cast<double>(selector.tree.height());
   }
-  for (std::size_t i = 0; i < kernel.selector_quality_count(); ++i)
-    chosen += kernel.selector_quality(i).retained;
+  const auto quality = kernel.quality();
+  const auto known = quality.ok() ? *quality : KernelKnowledge::Quality();
+  for (const KernelKnowledge::SelectorQuality& one : known.selectors) chosen += one.retained;
   for (std::size_t i = 0; i < kernel.published_count(); ++i)
     chosen += static_cast<double>(kernel.published(i).device.size());
   chosen += static_cast<double>(kernel.published_origin().size());
   if (chosen != chosen) std::abort();
   double sum = kernel.well_performing_fraction(0.5);
-  for (std::size_t i = 0; i < kernel.held_out_count(); ++i) sum += kernel.held_out(i).first_pick;
+  for (const KernelKnowledge::HeldOut& one : known.held_out) sum += one.first_pick;
   if (!(sum >= 0)) std::abort();
   const auto space = Space::from_rows(names, {}, {}, rows);
   if (!space.ok()) return;  // a portfolio that names an entry twice

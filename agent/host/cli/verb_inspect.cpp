@@ -136,7 +136,8 @@ json describe_source(const HistoricalSource& source) {
           {"median_compile_ns", source.median_compile_ns}};
 }
 
-json describe_selectors(const KernelKnowledge& kernel) {
+json describe_selectors(const KernelKnowledge& kernel,
+                        const std::vector<KernelKnowledge::SelectorQuality>& qualities) {
   json selectors = json::array();
   for (std::size_t i = 0; i < kernel.selector_count(); ++i) {
     const SelectorView selector = kernel.selector(i);
@@ -151,8 +152,7 @@ json describe_selectors(const KernelKnowledge& kernel) {
                   {"configurations", selector.class_count()},
                   {"leaves", selector.tree.leaf_count()},
                   {"height", selector.tree.height()}};
-    for (std::size_t q = 0; q < kernel.selector_quality_count(); ++q) {
-      const auto quality = kernel.selector_quality(q);
+    for (const auto& quality : qualities) {
       if (quality.device != selector.device) continue;
       entry["held_out"] = {{"folds", quality.folds},   {"shapes", quality.shapes},
                            {"dtpr", quality.retained}, {"dttr", quality.against_single},
@@ -196,8 +196,8 @@ json describe_knowledge(const KernelKnowledge& kernel) {
                                [&](std::size_t i) { return describe_source(kernel.source(i)); });
   const json parameters = list_of(kernel.parameter_count(),
                                   [&](std::size_t i) { return std::string(kernel.parameter(i)); });
-  const json held_out = list_of(kernel.held_out_count(), [&](std::size_t i) -> json {
-    const auto result = kernel.held_out(i);
+  const auto quality = must(kernel.quality());
+  const json held_out = list_of(quality.held_out, [&](const auto& result) -> json {
     return {{"device", std::string(result.device)},
             {"shape", report::shape_object(result.shape)},
             {"first_pick", result.first_pick},
@@ -209,7 +209,7 @@ json describe_knowledge(const KernelKnowledge& kernel) {
           {"portfolio", kernel.portfolio_size()},
           {"first_picks", kernel.first_pick_count()},
           {"well_performing_fraction", kernel.well_performing_fraction(0.9)},
-          {"selectors", describe_selectors(kernel)},
+          {"selectors", describe_selectors(kernel, quality.selectors)},
           {"published", describe_published(kernel)},
           {"published_origin", std::string(kernel.published_origin())},
           {"held_out", held_out}};

@@ -36,8 +36,8 @@ Section model_section(const Study&, const ReportOptions& options, const Continue
     portfolio += kernel.portfolio_size();
     add_sources(sources, kernel, options.threshold);
     RowPlot::Row row{name};
-    for (std::size_t i = 0; i < kernel.held_out_count(); ++i) {
-      const KernelKnowledge::HeldOut result = kernel.held_out(i);
+    const auto quality = cli::must(kernel.quality());
+    for (const KernelKnowledge::HeldOut& result : quality.held_out) {
       const std::string device(result.device), pick = percent_text(result.first_pick);
       row.values.push_back({result.first_pick, device + ": " + pick});
       held_out.rows.push_back(

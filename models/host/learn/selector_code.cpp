@@ -148,8 +148,10 @@ std::string selector_text(const KernelKnowledge& kernel, std::size_t number,
           (selector.device.empty() ? std::string("several devices") : plain(selector.device)) +
           ": height " + std::to_string(selector.tree.height()) + ", " +
           std::to_string(selector.tree.leaf_count()) + " leaves.\n";
-  for (std::size_t i = 0; i < kernel.selector_quality_count(); ++i) {
-    const KernelKnowledge::SelectorQuality quality = kernel.selector_quality(i);
+  const auto all = kernel.quality();
+  const auto qualities =
+      all.ok() ? all->selectors : std::vector<KernelKnowledge::SelectorQuality>();
+  for (const KernelKnowledge::SelectorQuality& quality : qualities) {
     if (quality.device != selector.device) continue;
     text += "// On shapes left out (" + std::to_string(quality.folds) + " folds of " +
             std::to_string(quality.shapes) + " shapes) its choices reached " +

@@ -154,9 +154,9 @@ TEST_CASE("the tree that a model stores answers like the one that was learned") 
   const KernelKnowledge& kernel = model->kernels()[0];
   REQUIRE(kernel.selector_count() == 1);
   CHECK(kernel.selector_input(0, 0) == "M");
-  REQUIRE(kernel.selector_quality_count() == 1);
-  CHECK(kernel.selector_quality(0).retained ==
-        doctest::Approx(learned.kernels[0].selectors[0].retained));
+  const auto quality = required(kernel.quality());
+  REQUIRE(quality.selectors.size() == 1);
+  CHECK(quality.selectors[0].retained == doctest::Approx(learned.kernels[0].selectors[0].retained));
   const auto space = space_of(histories[0]);
   Random random(1);
   std::size_t right = 0;

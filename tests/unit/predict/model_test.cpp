@@ -192,7 +192,7 @@ TEST_CASE("well-formed nonsense is refused with the model's name") {
       [&](ModelContent& c) { c.picks[0].expected = nan; },
       [](ModelContent& c) { c.picks[0].shape.assign(9, 1); },
       [](ModelContent& c) { c.extra_section_kind = 2; },   // a second portfolio
-      [](ModelContent& c) { c.extra_section_kind = 4; }};  // junk in a known section
+      [](ModelContent& c) { c.extra_section_kind = 3; }};  // second first picks, and junk
   int index = 0;
   for (const auto& spoil : spoils) {
     CAPTURE(index++);
@@ -202,6 +202,14 @@ TEST_CASE("well-formed nonsense is refused with the model's name") {
     CHECK(model.code() == StatusCode::corrupt);
     CHECK(model.status().message().find("hostile") != std::string::npos);
   }
+}
+
+TEST_CASE("what only people ask for is verified when they ask") {
+  ModelContent content = blur_content();
+  CHECK(required(open(content)->kernels()[0].quality()).held_out.empty());
+  content.extra_section_kind = 4;  // junk
+  const auto model = open(content);
+  CHECK(model->kernels()[0].quality().code() == StatusCode::corrupt);
 }
 
 TEST_CASE("every cut of a model and every flipped byte that matters is refused") {
