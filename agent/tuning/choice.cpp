@@ -117,7 +117,7 @@ Choice::Want Choice::want_of_return(ShapeTask& task, TimeSource source, bool mis
   if (found == nullptr && !missed) return Want::nothing;
   const Nanoseconds charge = source == TimeSource::idle ? price(task).charge : Nanoseconds{0};
   if (source == TimeSource::idle && !missed) {
-    const double saving = real_ns(task.running_time - found->time) * core_.expected_launches(task);
+    const double saving = found->saving(task.running_time) * core_.expected_launches(task);
     if (saving <= real_ns(charge)) return Want::nothing;
   }
   task.blocker = accounts_.blocker(task, source, charge);
@@ -327,6 +327,7 @@ bool Choice::propose(ShapeTask& task, TimeSource source) {
   const std::optional<Proposal> proposal = take_proposal(task, source);
   if (!proposal) {
     task.exhausted = source != TimeSource::start_up;
+    task.look_for_comebacks = true;
     return false;
   }
   const KernelTask& kernel = task.kernel;
@@ -354,6 +355,13 @@ bool Choice::propose(ShapeTask& task, TimeSource source) {
       !kernel.called && (!kernel.in_place.allowed || !kernel.state->profiling_available() ||
                          has_setup || task.runs_for_class() || source != TimeSource::idle ||
                          !facts_.may_race(task.facts(), configuration));
+  // All heats of a configuration together err as seldom as one.
+  for (const Comeback& each : task.comebacks) {
+    if (each.tries <= 1 || each.configuration != configuration) continue;
+    step.significance = std::ldexp(step.significance, 1 - static_cast<int>(each.tries));
+    step.max_pairs = CandidateTrial::kMaxPairs;
+    step.finals = !kernel.called;
+  }
   TryingCandidate trying{*proposal, CandidateTrial(step, context),
                          knowledge_.journaled_trial(task, configuration)};
   if (task.running() != task.slot.fallback.configuration) {

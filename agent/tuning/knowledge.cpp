@@ -151,11 +151,17 @@ std::vector<KnownMeasurement> Knowledge::measurements_of(const ShapeTask& task) 
 void Knowledge::look_for_comebacks(ShapeTask& task) const {
   constexpr std::size_t kMost = 8;
   std::vector<Comeback>& all = task.comebacks;
+  std::size_t waiting = 0;
   for (std::size_t i = all.size(); i-- > 0;) {
+    waiting += all[i].tries > 0 && all[i].time.count() > 0;
     all[i].time = Nanoseconds{0};
     if (all[i].tries == 0) all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
   }
+  // Where everything was tried, what lost by little gets another heat, later, and few do.
+  const std::size_t tried = all.size();
+  const bool near = task.exhausted && waiting < kMost && !task.kernel.called;
   const double limit = real_ns(task.running_time) * (1 - options_.adoption_margin);
+  const double worst = task.exhausted ? real_ns(task.running_time) * Comeback::kNear : limit;
   const Nanoseconds untuned = task.default_at_first();
   journal_.state().for_each_measurement(
       task.identity.shape_key(), [&](const journal::Measurement& measurement) {
@@ -164,12 +170,13 @@ void Knowledge::look_for_comebacks(ShapeTask& task) const {
         const Nanoseconds time =
             task.search.evidence().as_now(*journal_.state().time_of(measurement, untuned));
         if (time.count() <= 0) return;
-        if (real_ns(time) > limit || configuration == task.slot.fallback.configuration) return;
+        if (real_ns(time) > worst || configuration == task.slot.fallback.configuration) return;
         for (Comeback& each : all) {
           if (each.configuration != configuration) continue;
           each.time = time;
           return;
         }
+        if (real_ns(time) > limit && (!near || configuration == task.running())) return;
         if (!facts_.may(task.facts(), configuration, task.slot.shape, task.kernel.trial_place())) {
           return;
         }
@@ -183,6 +190,10 @@ void Knowledge::look_for_comebacks(ShapeTask& task) const {
         if (untried < kMost) return push(all, {configuration, time});
         if (time < slowest->time) *slowest = {configuration, time};
       });
+  for (std::size_t i = tried; i < all.size(); ++i) {
+    if (real_ns(all[i].time) > limit)
+      all[i].from_launches = task.launches() + Comeback::waits_after(all[i].tries = 1);
+  }
 }
 
 void Knowledge::load(ShapeTask& task) {

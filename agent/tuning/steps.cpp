@@ -213,6 +213,7 @@ void Steps::conclude(ShapeTask& task, const StepResult& result, JournaledTrial& 
     publisher_.stop_for_class(task);
   }
   log_step(task, result);
+  task.look_for_comebacks = task.look_for_comebacks || task.exhausted;
   if (result.verdict != TrialVerdict::adopt) return;
   const bool is_first_pick = result.proposal.origin == ProposalOrigin::first_pick;
   const Install accepted{result.proposal.configuration,

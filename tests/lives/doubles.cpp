@@ -138,7 +138,12 @@ void Simulation::in_vain(int s) {
 
 TrialOutcome Simulation::outcome_of(const TrialRequest& request) {
   const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
-  const Nanoseconds run = at_speed(world_.time(c, s));
+  Nanoseconds run = at_speed(world_.time(c, s));
+  if (plans_.noisy > 0 && c > 0 && runs_configuration(request.stage) && alive() &&
+      process_->candidate_at(s) == c) {
+    --plans_.noisy;
+    run += run / 5;
+  }
   const TrialStatus status = c > 0 ? status_of(c, request) : TrialStatus::correct;
   TrialOutcome outcome = stage_of({status, run, milliseconds(20)}, request);
   outcome.ambiguous = outcome.status == TrialStatus::crash && c > 0 &&

@@ -19,12 +19,12 @@ constexpr KindTraits kKinds[] = {
     {"flush", 2},         {"model", 2},         {"board_speed", 3},   {"sensors", 1},
     {"storage_fails", 1}, {"slow_medium", 2},   {"slow_compiler", 2}, {"memory_short", 1},
     {"bad_launch", 1},    {"helper_killed", 2}, {"helper_reaped", 1}, {"starved", 1},
-    {"frozen", 1},        {"clean_end", 3},     {"kill", 2},          {"kill_at_stage", 2},
-    {"kill_at_write", 1}, {"power_cut", 1},     {"cut_at_stage", 2},  {"cut_at_write", 2},
-    {"pause", 3},         {"wall_clock", 1},    {"next_driver", 1},   {"quirk", 1},
-    {"in_place", 1},      {"constants", 2},     {"queue", 2},         {"device_lost", 1},
-    {"untimed", 2},       {"frames", 4},        {"capture", 8},       {"solve", 6},
-    {"multiply", 4},      {"new_solver", 2},    {"bad_product", 1}};
+    {"noise", 2},         {"frozen", 1},        {"clean_end", 3},     {"kill", 2},
+    {"kill_at_stage", 2}, {"kill_at_write", 1}, {"power_cut", 1},     {"cut_at_stage", 2},
+    {"cut_at_write", 2},  {"pause", 3},         {"wall_clock", 1},    {"next_driver", 1},
+    {"quirk", 1},         {"in_place", 1},      {"constants", 2},     {"queue", 2},
+    {"device_lost", 1},   {"untimed", 2},       {"frames", 4},        {"capture", 8},
+    {"solve", 6},         {"multiply", 4},      {"new_solver", 2},    {"bad_product", 1}};
 static_assert(sizeof kKinds / sizeof kKinds[0] == static_cast<std::size_t>(Kind::count));
 
 // A number below `bound`.
@@ -70,6 +70,7 @@ Event drawn(Kind kind, std::uint64_t h, int shapes, int configurations) {
     case Kind::memory_short:
     case Kind::helper_reaped:
     case Kind::starved: return {kind, 1 + below(x, 3), 0};
+    case Kind::noise: return {kind, 1 + below(x, 30), 0};
     case Kind::helper_killed:
     case Kind::device_lost:
     case Kind::kill_at_stage:

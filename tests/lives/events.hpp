@@ -31,6 +31,7 @@ enum class Kind : std::uint8_t {
   helper_killed,  // at the n-th stage
   helper_reaped,  // nobody learns how helpers end, for n ends
   starved,        // n stages take ten times as long
+  noise,          // n runs of candidates take a fifth longer
   frozen,         // all processes, at the n-th stage, for m seconds
   clean_end,
   kill,

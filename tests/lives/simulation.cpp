@@ -166,6 +166,7 @@ void Simulation::step_of_the_board(const Event& event) {
     case Kind::helper_killed: plans_.stages_to_killing = event.a; return;
     case Kind::helper_reaped: plans_.reaped = event.a; return;
     case Kind::starved: plans_.starved = event.a; return;
+    case Kind::noise: plans_.noisy = event.a; return;
     case Kind::frozen:
       plans_.stages_to_freezing = event.a;
       plans_.freezing_seconds = event.b;

@@ -31,7 +31,7 @@ class Simulation {
     int stages_to_death = 0;
     Death death_at_stage = Death::none;
     int stages_to_killing = 0;
-    int reaped = 0, starved = 0, memory_short = 0;
+    int reaped = 0, starved = 0, noisy = 0, memory_short = 0;
     int stages_to_freezing = 0, freezing_seconds = 0;
     int slow_syncs = 0, slow_builds = 0;
     int stages_to_loss = 0;

@@ -107,6 +107,36 @@ TEST_CASE("what is measured and killed before it was adopted is adopted after th
   CHECK(engine.explain().running == kBest);
 }
 
+TEST_CASE("what lost by little gets another heat where everything was tried, while it pays") {
+  bool unlucky = true;
+  const auto board = board_that([&](const Configuration& configuration) {
+    const bool best = configuration == kBest;
+    const bool lost = best ? unlucky : configuration != kUntuned;
+    const Nanoseconds time = best ? 4000us : lost ? 6000us : 5000us;
+    return RecordedTrial{TrialStatus::correct, best && unlucky ? 5400us : time, 20ms};
+  });
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch(kProblem, 1000).ok());
+  engine.tune(10h);
+  REQUIRE(engine.explain().evaluated == 255);
+  REQUIRE(engine.explain().running == kUntuned);
+  const std::size_t stages = board->requested.size();
+  unlucky = false;
+  engine.tune(10h);
+  CHECK(board->requested.size() == stages);  // the moment may be as unlucky
+  const auto play = [&](double launches_to_come) {
+    for (int i = 0; i < 20 && engine.explain().running == kUntuned; ++i) {
+      engine.kernel->state->expect_launches(kProblem, launches_to_come);
+      REQUIRE(engine.launch(kProblem, 1000).ok());
+      engine.idle_through(1s);
+    }
+  };
+  play(0);
+  CHECK(board->requested.size() == stages);
+  play(1e6);
+  CHECK(engine.explain().running == kBest);
+}
+
 TEST_CASE("finals against what no longer runs adopt nothing over a race's winner") {
   const auto board = board_that([](const Configuration& configuration) {
     const bool best = configuration == kBest;
