@@ -7,6 +7,7 @@
 #include "models/package/kernel_package.hpp"
 #include "models/predict/model_format.hpp"
 #include "models/predict/model_writer.hpp"
+#include "models/schema/table_layout.hpp"
 
 namespace idletune::detail {
 namespace {
@@ -17,16 +18,13 @@ using model_schema::Section;
 using model_schema::SectionKind;
 using model_schema::Selector;
 using Sections = std::vector<Offset<Section>>;
-
-std::string_view view(const flatbuffers::String* text) {
-  return text == nullptr ? std::string_view() : std::string_view(text->c_str(), text->size());
-}
+using table_layout::text_of;
 
 // One name of the list behind the other.
 template <class Names>
 std::string listed(const Names& names) {
   std::string all;
-  for (const auto* name : names) all.append(view(name)).push_back('\n');
+  for (const auto* name : names) all.append(text_of(name)).push_back('\n');
   return all;
 }
 
@@ -37,7 +35,7 @@ const model_schema::KernelEntry* entry_of(const KernelModel& old) {
   }
   const auto& file = *model_schema::GetModelFile(old.model->bytes().data());
   for (const model_schema::KernelEntry* entry : *file.kernels()) {
-    if (view(entry->name()) == old.knowledge->name() && listed(*entry->parameters()) == wanted) {
+    if (text_of(entry->name()) == old.knowledge->name() && listed(*entry->parameters()) == wanted) {
       return entry;
     }
   }
@@ -83,8 +81,8 @@ Offset<Selector> write_grown(FlatBufferBuilder& builder, const KernelModel& old,
 
 Offset<Selector> copy_tree(FlatBufferBuilder& builder, const Selector& from) {
   model_schema::TreeToWrite tree;
-  tree.device = view(from.device());
-  for (const auto* name : *from.inputs()) tree.inputs.emplace_back(view(name));
+  tree.device = text_of(from.device());
+  for (const auto* name : *from.inputs()) tree.inputs.emplace_back(text_of(name));
   tree.low.assign(from.low()->begin(), from.low()->end());
   tree.high.assign(from.high()->begin(), from.high()->end());
   tree.exponents.assign(from.exponents()->begin(), from.exponents()->end());
@@ -148,7 +146,7 @@ std::shared_ptr<const KernelModel> with_tree(const KernelModel& old, const Kerne
   if (const auto* before = trees_of(*entry)) {
     for (const Selector* tree : *before->selectors()) {
       if (kept.size() < model_schema::kMaxSelectors &&
-          !same_device_model(view(tree->device()), device)) {
+          !same_device_model(text_of(tree->device()), device)) {
         kept.push_back(copy_tree(trees, *tree));
       }
     }
