@@ -123,6 +123,26 @@ TEST_CASE("several devices have a selector each and one together, judged on devi
   CHECK(selectors[2].retained == 1);  // the boards are the same in all but name
 }
 
+TEST_CASE("the device with most shapes comes first, and of equal ones that which came first") {
+  std::vector<History> histories;
+  const auto add = [&](const char* device, std::size_t shapes) {
+    std::vector<History> all = grid(device);
+    all.resize(shapes);
+    for (History& history : all) histories.push_back(std::move(history));
+  };
+  add("Board Six", 6);
+  add("Board Nine", 9);
+  add("Board Too", 6);
+  SelectorOptions options;
+  options.height = 2;
+  options.leaf = 1;
+  const auto selectors = learn_selectors(PerformanceTable(pointers(histories)), options, false);
+  REQUIRE(selectors.size() >= 3);
+  CHECK(selectors[0].device == "Board Nine");
+  CHECK(selectors[1].device == "Board Six");
+  CHECK(selectors[2].device == "Board Too");
+}
+
 TEST_CASE("a tree that is no better than one configuration on what was left out is that one") {
   // What is best says nothing of other problems; one is nearly as good everywhere.
   std::vector<History> histories = grid("Board One");
