@@ -91,7 +91,6 @@ Status AgentState::start() {
   open_journal();
   models_ = std::make_unique<AgentModels>(options_, *surroundings_.clock, *this);
   models_->open();
-  if (!surroundings_.trials.ok()) tell(options_, 1, "%", surroundings_.trials.message());
   engine_ = std::make_unique<TuningEngine>(options_, *journal_, surroundings_);
   explanation_due_ = surroundings_.clock->now() + kFirstExplanation;
   return {};
@@ -257,6 +256,8 @@ Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t
     task.runner = std::move(called->trials);
     task.runner_status = Status();
     task.in_place = called->in_place;
+  } else if (!surroundings_.trials.ok()) {
+    tell(options_, 1, "%", surroundings_.trials.message());
   }
   return task.state.get();
 }

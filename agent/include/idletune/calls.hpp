@@ -53,11 +53,11 @@ class TunedCalls {
   // It has ended. `run_time`: whatever is to become small, as long as it is one measure for all
   // calls of a problem: time, or time per byte where data differ in size; more than 0 and less than
   // 2^44 - 1, else it says nothing. Any other status than `correct` must be the configuration's
-  // doing, else the call is not told to have ended: after `correctness` (its result is wrong) it does not run at
-  // this problem again, after `crash` or `timeout` nowhere; after others it does not run here now. Of
-  // the default they say nothing. What a failed call took is lost. Waits, where it failed, while
-  // somebody tunes. A call that does not end is forgotten after 64 others. Error: invalid_argument
-  // (it has ended already, or was forgotten).
+  // doing, else the call is not told to have ended: after `correctness` (its result is wrong) it
+  // does not run at this problem again, after `crash` or `timeout` nowhere; after others it does
+  // not run here now. Of the default they say nothing. What a failed call took is lost. Waits,
+  // where it failed, while somebody tunes. A call that does not end is forgotten after 64 others.
+  // Error: invalid_argument (it has ended already, or was forgotten).
   Status end(const Call& call, const Measurement& measurement);
 
   // How many calls of the problem are still to come, as far as the application knows.

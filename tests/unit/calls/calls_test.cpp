@@ -354,6 +354,19 @@ TEST_CASE("of a default that failed nothing is said, whether its problem has roo
   CHECK(agent.status().quarantined == 0);
 }
 
+TEST_CASE("who tunes calls alone is told of no missing helper") {
+  int told = 0;
+  AgentOptions options;
+  options.read_environment = false;
+  options.model = kNoModel;
+  options.helper = "/nowhere/idletune-helper";
+  options.log = [](void* count, int, const char*) { ++*static_cast<int*>(count); };
+  options.log_user = &told;
+  auto agent = required(Agent::open(options));
+  CHECK(open_calls(agent, blocks()).ok());
+  CHECK(told == 0);
+}
+
 TEST_CASE("a call ends once") {
   Application application("");
   auto call = required(application.calls->begin({0}));
