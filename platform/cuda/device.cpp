@@ -184,7 +184,8 @@ Status CudaDevice::wait_for_run(Clock::time_point start, Nanoseconds deadline) {
     }
     if (wait.again()) continue;
     session_->give_up();
-    return {StatusCode::timeout, "kernel run outlived its deadline of % ns", deadline.count()};
+    return {StatusCode::timeout, "kernel run outlived its deadline of % ms",
+            deadline.count() / 1000000};
   }
 }
 

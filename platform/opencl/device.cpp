@@ -230,7 +230,8 @@ Status OpenclDevice::wait_for(cl_event event, Clock::time_point start, Nanosecon
     if (status == CL_COMPLETE) return {};
     if (wait.again()) continue;
     session_->poisoned.store(true);
-    return {StatusCode::timeout, "kernel run outlived its deadline of % ns", deadline.count()};
+    return {StatusCode::timeout, "kernel run outlived its deadline of % ms",
+            deadline.count() / 1000000};
   }
 }
 

@@ -70,7 +70,8 @@ struct AgentOptions {
   std::chrono::nanoseconds max_tuning{0};
   // Of one run of a candidate; more than 0, at most a day (more counts as that). A longer one
   // counts as hung: the configuration is quarantined. Shorter ends a hang sooner; too short
-  // quarantines what is only slow.
+  // quarantines what is only slow. A first launch, in which drivers generate code, has ten times as
+  // long and 5 s more.
   std::chrono::nanoseconds run_deadline{std::chrono::seconds(2)};
 
   // --- what tuning may cost, and when it pays (agent/scheduler/README.md) ---

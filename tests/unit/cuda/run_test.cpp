@@ -110,6 +110,7 @@ TEST_CASE_FIXTURE(
   auto times = device->run(*endless, groups_of(8, 4), problem.arguments, 20ms);
   REQUIRE(times.code() == StatusCode::timeout);
   CHECK(std::chrono::steady_clock::now() - start >= 20ms);
+  CHECK(times.status().message() == "kernel run outlived its deadline of 20 ms");
   CHECK(device->run(*program, groups_of(8, 4), problem.arguments, 1s).code() ==
         StatusCode::device_error);
   CHECK(device->compile(request_for()).code() == StatusCode::device_error);

@@ -92,6 +92,7 @@ TEST_CASE_FIXTURE(OpenedStub,
   auto times = device->run(*program, two_dimensions(), {}, 20ms);
   REQUIRE(times.code() == StatusCode::timeout);
   CHECK(std::chrono::steady_clock::now() - start >= 20ms);
+  CHECK(times.status().message() == "kernel run outlived its deadline of 20 ms");
   stub.set(STUB_EVENT_STATUS, 0);
   std::uint8_t bytes[4] = {};
   stub.reset();
