@@ -64,6 +64,11 @@ Result<Call> call_of(const Verb& verb, const std::vector<std::string>& words) {
       call.options[name] = equals < word.size() ? word.substr(equals + 1) : words[++i];
     }
   }
+  for (const std::string& word : call.words) {
+    // A folder '' would be the root of everything.
+    if (word.empty())
+      return Status(StatusCode::invalid_argument, "%: expected %, got ''", verb.name, verb.words);
+  }
   const std::size_t given = call.words.size();
   if (call.help || (given >= counted(verb.words, true) && given <= counted(verb.words, false)))
     return call;

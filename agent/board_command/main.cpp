@@ -69,7 +69,7 @@ int run(const Verb& verb, const std::vector<std::string>& words) {
   return status.ok() ? 0 : fail(1, status);
 }
 
-int run_command(int count, char** words) {
+int answer(int count, char** words) {
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);  // a reader who has gone is a failure to write
   const std::string name = count > 1 ? words[1] : "";
@@ -89,6 +89,13 @@ int run_command(int count, char** words) {
   if (count > 1) std::fprintf(stderr, "idletune-board: there is no verb '%s'\n\n", name.c_str());
   print_usage(stderr);
   return 2;
+}
+
+int run_command(int count, char** words) {
+  const int status = answer(count, words);
+  if (status != 0) return status;
+  const Status written = write_to_standard_output({});
+  return written.ok() ? 0 : fail(1, written);
 }
 
 }  // namespace
