@@ -267,7 +267,9 @@ class Profiling {
     }
     if (compiler_ == "clang++-14") compile.words.push_back("-std=c++17");
     compile.words.insert(compile.words.end(), job_.options.begin(), job_.options.end());
-    compile.words.insert(compile.words.end(), {"-c", job_.source, "-o", folder_.file("program.o")});
+    // Whatever its name ends in.
+    compile.words.insert(compile.words.end(), {"-x", compiler_ == "clang-14" ? "c" : "c++", "-c",
+                                               job_.source, "-o", folder_.file("program.o")});
     run_compiler(std::move(compile));
   }
 
