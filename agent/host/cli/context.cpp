@@ -12,6 +12,7 @@ namespace idletune::cli {
 
 const char* const kStopped = "stopped; nothing more was written";
 const char* const kStoppedEarly = "stopped early: that is what was finished";
+const char* const kNotWritten = "standard output could not be written";
 
 bool CliContext::may_work(const Call& call) {
   outputs_.begin(call.words, call.insists);

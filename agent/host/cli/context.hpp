@@ -9,6 +9,7 @@ namespace idletune::cli {
 // What a verb says that ends with nothing, and with what was finished.
 extern const char* const kStopped;
 extern const char* const kStoppedEarly;
+extern const char* const kNotWritten;
 
 // Used by one thread. Verbs write answers through it: readable text by default, one JSON object
 // where the user gave --json, and never both. With --json a failure is an object on standard

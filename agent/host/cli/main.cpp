@@ -4,6 +4,7 @@
 
 #include "agent/host/cli/interrupts.hpp"
 #include "agent/host/cli/lab.hpp"
+#include "agent/host/cli/temporary_folder.hpp"
 #include "agent/host/cli/verbs.hpp"
 
 namespace {
@@ -12,6 +13,7 @@ using idletune::cli::Call;
 using idletune::cli::catch_interrupts;
 using idletune::cli::CliContext;
 using idletune::cli::CommandLine;
+using idletune::cli::TemporaryFolder;
 
 void add_verbs(CommandLine& line, CliContext& context) {
   using namespace idletune::cli;
@@ -74,7 +76,10 @@ int main(int argc, char** argv) {
   line.before_verb([&context](const std::string& verb) { context.begin(verb); });
   line.before_work([&context](const Call& call) {
     if (!context.may_work(call)) return false;
-    catch_interrupts([&context] { context.give_up(); });
+    catch_interrupts([&context] {
+      context.give_up();
+      TemporaryFolder::remove_all();
+    });
     return true;
   });
   try {
@@ -88,7 +93,7 @@ int main(int argc, char** argv) {
   // Who answers last answers alone.
   [[maybe_unused]] static const auto* const alone = new idletune::cli::Uninterrupted;
   context.finish(line.usage_error());
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    context.fail("standard output could not be written");
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!written && context.exit_status() == 0) context.fail(idletune::cli::kNotWritten);
   return context.exit_status();
 }

@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <cerrno>
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "platform/os/error.hpp"
+#include "platform/os/mutex.hpp"
 
 namespace idletune::cli {
 
@@ -16,13 +18,18 @@ class TemporaryFolder {
     std::error_code failed;
     const auto base = std::filesystem::temp_directory_path(failed);
     path_ = (failed ? "/tmp" : base) / "idletune-XXXXXX";
-    if (::mkdtemp(path_.data()) != nullptr) return;
+    const MutexLock lock(mutex());
+    if (::mkdtemp(path_.data()) != nullptr) {
+      all().insert(path_);
+      return;
+    }
     made_ = system_error("making the folder", path_, errno);
     path_.clear();
   }
   ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+    const MutexLock lock(mutex());
+    remove(path_);
+    all().erase(path_);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
@@ -31,7 +38,27 @@ class TemporaryFolder {
   const std::string& path() const { return path_; }
   std::string file(const char* name) const { return path_ + "/" + name; }
 
+  // Of a program that ends where it is. Any thread.
+  static void remove_all() {
+    const MutexLock lock(mutex());
+    for (const std::string& path : all()) remove(path);
+  }
+
  private:
+  static void remove(const std::string& path) {
+    std::error_code ignored;
+    if (!path.empty()) std::filesystem::remove_all(path, ignored);
+  }
+  // Never destroyed: threads may still have theirs.
+  static Mutex& mutex() {
+    static auto& mutex = *new Mutex;
+    return mutex;
+  }
+  static std::set<std::string>& all() {
+    static auto& paths = *new std::set<std::string>;
+    return paths;
+  }
+
   std::string path_;
   Status made_;
 };

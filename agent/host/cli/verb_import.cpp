@@ -91,6 +91,7 @@ class Import {
 
   // One file for each group. Everything is converted before anything is written.
   void write(const std::vector<std::vector<History>>& groups, const std::string& file) {
+    if (groups.empty()) return;
     std::vector<std::vector<std::uint8_t>> packed;
     packed.reserve(groups.size());
     for (const auto& group : groups) packed.push_back(write_histories(group));

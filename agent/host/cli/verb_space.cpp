@@ -185,6 +185,7 @@ void print_text(const NamedSpace& named, const SpaceOptions& options, const CliC
   if (options.list || options.sample > 0) {
     for_each_wanted(named, options, [&](const Configuration& configuration) {
       context.print(configuration_text(named, configuration));
+      if (std::ferror(stdout) != 0) throw Failure(StatusCode::io_error, kNotWritten);
     });
     return;
   }
