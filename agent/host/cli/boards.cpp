@@ -198,7 +198,8 @@ Result<std::vector<Board>> boards_of(const std::vector<std::string>& words) {
       if (Status added = add(line, where); !added.ok()) return added;
     }
   }
-  return boards;
+  if (!boards.empty()) return boards;
+  return Status(StatusCode::invalid_argument, "the list names no board");
 }
 
 Result<std::vector<std::uint8_t>> run_there(const Board& board, const std::string& script,

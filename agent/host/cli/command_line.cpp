@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
@@ -122,7 +123,14 @@ std::string read_whole(const CLI::Option& option, bool has_sign, std::string& te
   // The parser takes a 0 in front for octal numbers.
   const std::string plain = bare.substr(std::min(bare.find_first_not_of('0'), bare.size() - 1));
   text = (negative ? "-" : "") + std::string(hexadecimal ? "0x" : "") + plain;
-  return {};
+  // The parser would take the largest one instead.
+  errno = 0;
+  if (has_sign) {
+    (void)std::strtoll(text.c_str(), nullptr, 0);
+  } else {
+    (void)std::strtoull(text.c_str(), nullptr, 0);
+  }
+  return errno == ERANGE ? "expected a number of at most 64 bits, not " + text : std::string();
 }
 
 std::string limit_text(double limit) { return number_text(limit, 12); }
@@ -365,7 +373,11 @@ Argument Verb::option(const std::string& words, T& value, const std::string& hel
     option->transform(CLI::Validator(
         [option](std::string& text) {
           if constexpr (std::is_floating_point_v<Number>) return read_real(*option, text);
-          return read_whole(*option, std::is_signed_v<Number>, text);
+          std::string wrong = read_whole(*option, std::is_signed_v<Number>, text);
+          Number number;
+          if (!wrong.empty() || CLI::detail::lexical_cast(text, number)) return wrong;
+          return "expected at most " + std::to_string(std::numeric_limits<Number>::max()) +
+                 ", not " + text;
         },
         ""));
   }

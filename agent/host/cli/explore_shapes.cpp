@@ -28,8 +28,11 @@ class ExploreShapes : ExplorationTask {
   void run() {
     open_kernel();
     ask_device();
+    auto problems = read_list();  // which takes no time
     choose_configurations();
-    read_list();
+    auto settings = explore::Settings::of_list(std::move(problems));
+    settings.chosen = chosen_;
+    settle(std::move(settings));
     name_output("-shapes");
     order_ =
         std::make_unique<explore::Order>(explore::Order::of(package_->space(), configurations_));
@@ -104,7 +107,7 @@ class ExploreShapes : ExplorationTask {
     return columns;
   }
 
-  void read_list() {
+  std::vector<Shape> read_list() const {
     const std::string& list = arguments_.shape_list;
     const std::string table = explore::named_shape_table(list);
     std::vector<std::uint8_t> bytes(table.begin(), table.end());
@@ -126,9 +129,7 @@ class ExploreShapes : ExplorationTask {
       throw Failure(StatusCode::invalid_argument,
                     list + ": every problem is larger than --largest allows");
     }
-    auto settings = explore::Settings::of_list(std::move(problems));
-    settings.chosen = chosen_;
-    settle(std::move(settings));
+    return problems;
   }
 
   Status measure_list() {

@@ -115,6 +115,9 @@ class Explore : ExplorationTask {
                         std::to_string(package_->inputs().given_feature_count()) +
                         " features from the application");
     }
+    // What no configuration could be launched at.
+    const auto plan = package_->plan(problem, package_->default_configuration());
+    if (plan.code() == StatusCode::invalid_argument) throw Failure(plan.status());
     settle(explore::Settings::of_one(problem));
   }
 

@@ -178,7 +178,11 @@ void add_key_verb(CommandLine& line, CliContext& context) {
   auto name = std::make_shared<std::string>();
   Verb verb = line.add_verb("key", "makes a pair of keys for signing");
   verb.required("name", *name,
-                "Writes NAME.key, which nobody else may read, and NAME.pub, for boards");
+                "Writes NAME.key, which nobody else may read, and NAME.pub, for boards")
+      .checked([](const std::string& text) {
+        const bool named = !text.empty() && text.back() != '/';
+        return named ? "" : "expected a name, not '" + text + "'";
+      });
   verb.example("key thermostat");
   verb.runs([name, &context] { run_key(*name, context); });
 }

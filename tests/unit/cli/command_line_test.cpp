@@ -52,7 +52,9 @@ TEST_CASE("whole numbers are decimal, whatever they begin with") {
   CHECK(Given({"--count", "0x10"}).count == 16);
   CHECK(Given({"--change", "-08"}).change == -8);
   CHECK(Given({"--list", "010,2"}).list == std::vector<std::uint64_t>{10, 2});
-  for (const char* word : {"1e3", "1.0", "nan", "inf", "5 ", "", "0x", "-1", "+1"}) {
+  CHECK(Given({"--count", "18446744073709551615"}).count == UINT64_MAX);
+  for (const char* word :
+       {"18446744073709551616", "1e3", "1.0", "nan", "inf", "5 ", "", "0x", "-1", "+1"}) {
     CAPTURE(word);
     CHECK_FALSE(Given({"--count", word}).wrong.empty());
   }
