@@ -386,8 +386,9 @@ void add_decide_verb(CommandLine& line, CliContext& context) {
       verb.option("--run-us N[us]", arguments->run_us, "Time of a launch as it runs now")
           .between(1e-3, 1e12);
   const Argument step =
-      verb.option("--step-ms N[ms]", arguments->step_ms, "Cost of trying one configuration")
-          .shows_default("what an agent expects of it; 0, too")
+      verb.option("--step-ms N[ms]", arguments->step_ms,
+                  "Cost of trying one configuration; 0: what an agent expects of it")
+          .shows_default()
           .between(0.0, 1e9);
   const Argument kappa =
       verb.option("--kappa", arguments->kappa,
