@@ -106,13 +106,14 @@ Result<std::vector<GivenProblem>> given_problems(const ExploreArguments& argumen
 // The page of explore --live.
 namespace {
 
-// The best so far, as a share of what is best by now; failures change nothing.
+// The best so far, as a share of what is best by now, the default included; failures change nothing.
 report::Figure convergence_figure(const std::vector<double>& times_ns, double best_ns,
                                   double default_ns) {
+  if (default_ns > 0) best_ns = std::min(best_ns, default_ns);
   report::CurvePlot plot{{"configurations measured", report::Axis::logarithmic},
                          {"performance, relative to the best by now", report::Axis::shares, 0, 1},
                          {},
-                         default_ns > 0 ? std::min(1.0, best_ns / default_ns) : 0};
+                         default_ns > 0 ? best_ns / default_ns : 0};
   report::Curve curve;
   double best = INFINITY;
   for (std::size_t i = 0; i < times_ns.size(); ++i) {
@@ -127,8 +128,9 @@ report::Figure convergence_figure(const std::vector<double>& times_ns, double be
   report::Figure figure("live", "Best so far", {{"curve s1", false, "best configuration so far"}});
   figure.add(plot, "", "", "",
              report::counted(times_ns.size(), "measurement", "measurements") + ".");
-  figure.caption = std::string("Relative to the best configuration by now") +
-                   (default_ns > 0 ? "; dashed: the default." : ".");
+  figure.caption = default_ns > 0
+                       ? "Relative to the best by now, the default included; dashed: the default."
+                       : "Relative to the best configuration by now.";
   return figure;
 }
 

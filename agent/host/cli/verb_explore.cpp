@@ -248,8 +248,10 @@ class Explore : ExplorationTask {
     if (best > 0) text = "best: " + report::time_text(best);
     if (usual > 0) {
       text += std::string(text.empty() ? "" : "; ") + "default: " + report::time_text(usual) +
-              " (timed " + report::counted(controls.size(), "time", "times") + ", spread " +
-              report::percent_text(explore::control_spread(controls)) + ")";
+              " (timed " + report::counted(controls.size(), "time", "times");
+      if (controls.size() > 1)
+        text += ", spread " + report::percent_text(explore::control_spread(controls));
+      text += ")";
     }
     if (!text.empty()) context_.print_paragraph(text);
     for (const std::string& warning : history.warnings) context_.warn(warning);

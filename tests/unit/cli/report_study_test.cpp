@@ -2,8 +2,12 @@
 
 #include <cmath>
 
+#include "agent/host/cli/exploration_files.hpp"
 #include "agent/host/lab/verbs/lab_verbs.hpp"
 #include "agent/host/report/device_pairs.hpp"
+#include "platform/os/storage.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/required.hpp"
 
 using namespace idletune;
 using namespace idletune::report;
@@ -175,4 +179,15 @@ TEST_CASE("work is known also where one size is the same everywhere") {
   options.rates = [](const History&) { return KnownRates{1, 1, 1}; };
   const Section section = selection_section(study_of(std::move(histories), {}), options, all_of_it);
   CHECK(std::get<Figure>(section.parts[2]).panels[0].svg.find("GFLOP/s") != std::string::npos);
+}
+
+TEST_CASE("beside a default that is faster the best configuration does not stand at the top") {
+  const History history = recording_of("gemm", "A100", {4, 2}).history;
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("live.html");
+  cli::LivePage page(file, false);
+  REQUIRE(page.write(history, {4, 2}, 2, history.best_time_ns() / 2, true).ok());
+  const auto html = required(read_file(file, 1 << 20));
+  const std::string text(html.begin(), html.end());
+  CHECK(text.find("class=\"curve s1\" d=\"M44 185.5L318 185.5 318 133\"") != std::string::npos);
 }
