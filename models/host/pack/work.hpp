@@ -3,9 +3,10 @@
 
 #include <optional>
 
+#include <idletune/configuration.hpp>
 #include <idletune/result.hpp>
 
-#include "models/package/package_specs.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune {
 
