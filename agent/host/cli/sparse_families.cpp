@@ -30,28 +30,63 @@ class PatternBuilder {
   std::vector<std::int32_t> row_;
 };
 
-// A grid of equal sides; which neighbours count is said by the sum of the steps' lengths.
-SparsityPattern grid(std::int32_t rows, int dimensions, int farthest, std::int32_t unknowns) {
-  const double points = static_cast<double>(rows) / unknowns;
-  const auto side = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(std::pow(points, 1.0 / dimensions) + 1e-9));
-  const std::int64_t deep = dimensions == 3 ? side : 1;
-  PatternBuilder builder(static_cast<std::int32_t>(side * side * deep * unknowns));
-  const auto inside = [&](std::int64_t i, std::int64_t limit) { return i >= 0 && i < limit; };
+// A grid's points, and what may be drawn of them.
+struct Mesh {
+  std::int64_t width = 1, height = 1, depth = 1;
+  std::vector<bool> fixed;           // by point: its row has the diagonal's entries alone
+  std::vector<std::int64_t> number;  // by point
+  std::vector<std::int64_t> point;   // by number
+  bool contains(std::int64_t x, std::int64_t y, std::int64_t z) const {
+    return x >= 0 && x < width && y >= 0 && y < height && z >= 0 && z < depth;
+  }
+};
+
+// Equal sides, all points free and in order; drawn: one side up to eight times as long, up to three
+// tenths of the points fixed, and in a third of the meshes any order.
+Mesh mesh_of(double points, int dimensions, Random* drawn) {
+  Mesh mesh;
+  const double longer = drawn != nullptr ? std::pow(8, drawn->uniform()) : 1;
+  const double side = std::pow(points / longer, 1.0 / dimensions) + 1e-9;
+  mesh.height = std::max<std::int64_t>(1, static_cast<std::int64_t>(side));
+  mesh.depth = dimensions == 3 ? mesh.height : 1;
+  mesh.width = std::max<std::int64_t>(1, static_cast<std::int64_t>(side * longer));
+  const auto count = static_cast<std::size_t>(mesh.width * mesh.height * mesh.depth);
+  mesh.fixed.resize(count);
+  mesh.number.resize(count);
+  mesh.point.resize(count);
+  const double fixed = drawn != nullptr ? 0.3 * drawn->uniform() : 0;
+  const bool mixed = drawn != nullptr && drawn->below(3) == 0;
+  const Permutation order(count, drawn != nullptr ? drawn->next() : 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    mesh.fixed[i] = fixed > 0 && drawn->uniform() < fixed;
+    const std::uint64_t at = mixed ? order(i) : i;
+    mesh.number[i] = static_cast<std::int64_t>(at);
+    mesh.point[at] = static_cast<std::int64_t>(i);
+  }
+  return mesh;
+}
+
+// Which neighbours count is said by the sum of the steps' lengths.
+SparsityPattern grid(std::int32_t rows, int dimensions, int farthest, std::int32_t unknowns,
+                     Random* drawn) {
+  const Mesh mesh = mesh_of(static_cast<double>(rows) / unknowns, dimensions, drawn);
+  PatternBuilder builder(static_cast<std::int32_t>(mesh.point.size()) * unknowns);
   for (std::int64_t row = 0; row < builder.rows(); ++row) {
-    const std::int64_t point = row / unknowns;
-    const std::int64_t x = point % side;
-    const std::int64_t y = point / side % side;
-    const std::int64_t z = point / (side * side);
+    const std::int64_t point = mesh.point[static_cast<std::size_t>(row / unknowns)];
+    const std::int64_t x = point % mesh.width;
+    const std::int64_t y = point / mesh.width % mesh.height;
+    const std::int64_t z = point / (mesh.width * mesh.height);
     for (int step = 0; step < 27; ++step) {
       const int dx = step % 3 - 1;
       const int dy = step / 3 % 3 - 1;
       const int dz = step / 9 - 1;
       const bool near = std::abs(dx) + std::abs(dy) + std::abs(dz) <= farthest;
-      if (!near || !inside(x + dx, side) || !inside(y + dy, side) || !inside(z + dz, deep))
-        continue;
-      const std::int64_t other = (z + dz) * side * side + (y + dy) * side + x + dx;
-      for (std::int64_t u = 0; u < unknowns; ++u) builder.add(other * unknowns + u);
+      if (!near || !mesh.contains(x + dx, y + dy, z + dz)) continue;
+      const auto other =
+          static_cast<std::size_t>(((z + dz) * mesh.height + y + dy) * mesh.width + x + dx);
+      const bool apart = mesh.fixed[other] || mesh.fixed[static_cast<std::size_t>(point)];
+      if (apart && other != static_cast<std::size_t>(point)) continue;
+      for (std::int64_t u = 0; u < unknowns; ++u) builder.add(mesh.number[other] * unknowns + u);
     }
     builder.end_row();
   }
@@ -160,10 +195,11 @@ Result<SparsityPattern> generated_pattern(const std::string& text) {
     return not_a_family(text);
   const auto rows = static_cast<std::int32_t>(given);
   Random random(seed);
-  if (family == "5-point") return grid(rows, 2, 1, 1);
-  if (family == "7-point") return grid(rows, 3, 1, 1);
-  if (family == "27-point") return grid(rows, 3, 3, 1);
-  if (family == "fem-blocks") return grid(rows, 2, 2, 3);
+  Random* const drawn = second != std::string_view::npos ? &random : nullptr;
+  if (family == "5-point") return grid(rows, 2, 1, 1, drawn);
+  if (family == "7-point") return grid(rows, 3, 1, 1, drawn);
+  if (family == "27-point") return grid(rows, 3, 3, 1, drawn);
+  if (family == "fem-blocks") return grid(rows, 2, 2, 3, drawn);
   if (family == "banded") return banded(rows, random);
   if (family == "power-law") return power_law(rows, random);
   if (family == "dense-rows") return dense_rows(rows, random);

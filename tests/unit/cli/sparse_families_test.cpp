@@ -66,6 +66,25 @@ TEST_CASE("the same text makes the same matrix, another seed another one") {
   }
 }
 
+TEST_CASE("of a grid with a seed sides, fixed points and order are drawn") {
+  std::set<bool> in_order;
+  for (const char* family : {"5-point", "7-point", "27-point", "fem-blocks"}) {
+    const std::string text = std::string(family) + ":600:";
+    CHECK(made(text + "1").column != made(text + "2").column);
+    for (int seed = 1; seed <= 8; ++seed) {
+      CAPTURE(text);
+      CAPTURE(seed);
+      const SparsityPattern pattern = made(text + std::to_string(seed));
+      CHECK(krylov::check(pattern).ok());
+      CHECK(is_symmetric(pattern));
+      CHECK(pattern.rows <= 600);
+      CHECK(pattern.entries() < made(text.substr(0, text.size() - 1)).entries());
+      in_order.insert(krylov::features_of(pattern)[6] < 60);  // how far from the diagonal
+    }
+  }
+  CHECK(in_order.size() == 2);
+}
+
 TEST_CASE("a dense row is there") { CHECK(krylov::features_of(made("dense-rows:500"))[4] == 500); }
 
 TEST_CASE("what is no family, or no number of rows, is refused with the names") {
