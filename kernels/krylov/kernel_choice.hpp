@@ -19,7 +19,11 @@ class KernelChoice {
   // The first one runs before anything is known. `in_a_row`: as another race has found; 0: this one
   // finds out, once it goes on.
   void begin(const std::vector<KernelVariant>& variants, std::uint32_t in_a_row = 0);
+  double row_us() const { return best_us() * row_; }
+  // The best kernel of another one alone, which has run before: some times of this moment.
+  void again(const KernelChoice& other);
   bool begun() const { return !variants_.empty(); }
+  bool finished() const { return begun() && over(); }
   // Whether the next product is to be measured.
   bool running() const { return begun() && !paused_ && !over(); }
   // Whether the next product is the first of its kernel: to be checked, and not to be counted,
@@ -60,6 +64,7 @@ class KernelChoice {
   Race race_;
   std::vector<KernelVariant> variants_;  // the race's entrants
   std::uint32_t row_ = 1;                // products in a row
+  std::uint32_t least_counted_ = 0;      // of the best one
   double first_alone_us_ = 0;            // one product of the first kernel; 0: not measured
   double least_alone_us_ = 0;            // of all
   std::size_t best_ = 0;                 // as the race says, as is whether it is over: products ask

@@ -20,6 +20,7 @@ constexpr double kSizesCost = 10;      // products that sizing the formats takes
 constexpr double kSizesPerUpload = 4;  // as many times what the upload took, if that is more
 constexpr double kFeatureCost = 3;     // products that features take beside, at most
 constexpr std::size_t kConfirmed = 3;  // of a format, where a model says which
+constexpr double kAgain = 4;           // times of CSR beside a new format, one of them to begin
 constexpr double kLeastGain = 0.03;    // predicted, as a share
 constexpr double kConvertPerUpload = 3;  // a conversion's time over that of as many bytes of CSR
 // Predicted time over that of as many bytes of CSR, by SparseFormat: bisection costs COO some.
@@ -178,13 +179,15 @@ ProductChoice::Left ProductChoice::failed(bool tried) {
 }
 
 ProductChoice::Wish ProductChoice::look_ahead(const Outlook& outlook) {
+  if (comparing_) race().go_on();
   if (race().running()) return Wish::nothing;
+  if (std::exchange(comparing_, false)) active_ = wanted_;
   const bool tries = options_.choosing != Choosing::none;
   if (tries && model_.open() && !model_.looked() && features_pay(outlook)) return Wish::features;
   if (next_pays(outlook)) race().go_on();
   if (race().running()) return Wish::nothing;
   if (active_ == SparseFormat::csr) return think_of_conversion(outlook);
-  judge_conversion();
+  judge_conversion(outlook);
   return Wish::nothing;
 }
 
@@ -219,11 +222,18 @@ void ProductChoice::sized(const std::array<std::uint64_t, kSparseFormats>& store
                           double vector_bytes, double seconds) {
   spent(1e6 * seconds, 0);
   stored_bytes_ = stored_bytes;
+  vector_bytes_ = vector_bytes;
+  sized_ = true;
+  (void)best_format();
+}
+
+// By what CSR takes now: its race may have gone on.
+std::size_t ProductChoice::best_format() {
   const double expected_csr = model_.product_us(SparseFormat::csr, races_[0].best());
   for (std::size_t i = 0; i < kSparseFormats; ++i) {
     predicted_us_[i] = csr_us() * kEffort[i] *
-                       (static_cast<double>(stored_bytes_[i]) + vector_bytes) /
-                       (static_cast<double>(stored_bytes_[0]) + vector_bytes);
+                       (static_cast<double>(stored_bytes_[i]) + vector_bytes_) /
+                       (static_cast<double>(stored_bytes_[0]) + vector_bytes_);
     // What the model says of CSR and what was measured say how it errs about this matrix.
     const double expected = model_.best_us(static_cast<SparseFormat>(i));
     if (i > 0 && expected > 0 && expected_csr > 0)
@@ -233,10 +243,6 @@ void ProductChoice::sized(const std::array<std::uint64_t, kSparseFormats>& store
       remembered_.product_us > 0)
     predicted_us_[static_cast<std::size_t>(remembered_.format)] =
         csr_us() * remembered_.product_us / remembered_.csr_us;
-  sized_ = true;
-}
-
-std::size_t ProductChoice::best_format() const {
   std::size_t best = 0;
   for (std::size_t i = 1; i < kSparseFormats; ++i) {
     const bool fits = stored_bytes_[i] <= options_.format_limit_bytes &&
@@ -316,9 +322,16 @@ ProductChoice::Wish ProductChoice::weigh(std::size_t best, const Outlook& outloo
   return Wish::conversion;
 }
 
-// Once the new format was measured.
-void ProductChoice::judge_conversion() {
+// Once the new format was measured, and CSR again where that may be paid for: its former time may be
+// one of another clock.
+void ProductChoice::judge_conversion(const Outlook& outlook) {
   if (conversion_.verdict != Conversion::Verdict::converted || race().best_us() == 0) return;
+  if (!rows_again_.finished() && (always() || allowed_us(outlook) > kAgain * races_[0].row_us())) {
+    rows_again_.again(races_[0]);
+    comparing_ = true;
+    active_ = SparseFormat::csr;
+    return;
+  }
   const double gain = csr_us() - race().best_us();
   conversion_.break_even_iterations = gain > 0 ? 1e3 * conversion_.cost_ms / gain : 0;
   if (gain > 0) return;
@@ -329,7 +342,9 @@ void ProductChoice::judge_conversion() {
 }
 
 void ProductChoice::take(bool converted) {
-  if (is_converted()) active_ = converted ? wanted_ : SparseFormat::csr;
+  if (!is_converted()) return;
+  comparing_ = false;
+  active_ = converted ? wanted_ : SparseFormat::csr;
 }
 
 void ProductChoice::keep_rows(double microseconds, double csr_microseconds) {

@@ -32,9 +32,13 @@ class ProductChoice {
   ProductChoice(const SolverOptions& options, const ModelChoice& model);
 
   SparseFormat active() const { return active_; }
-  KernelChoice& race() { return races_[static_cast<std::size_t>(active_)]; }
-  const KernelChoice& race() const { return races_[static_cast<std::size_t>(active_)]; }
-  double csr_us() const { return races_[0].best_us(); }
+  KernelChoice& race() {
+    return comparing_ ? rows_again_ : races_[static_cast<std::size_t>(active_)];
+  }
+  const KernelChoice& race() const {
+    return comparing_ ? rows_again_ : races_[static_cast<std::size_t>(active_)];
+  }
+  double csr_us() const { return (rows_again_.finished() ? rows_again_ : races_[0]).best_us(); }
   double usual_trial_seconds() const { return trials_ > 0 ? trial_seconds_ / trials_ : 0; }
   const Conversion& conversion() const { return conversion_; }
 
@@ -105,10 +109,10 @@ class ProductChoice {
   bool next_pays(const Outlook& outlook) const;
   double sizing_us() const;
   bool features_pay(const Outlook& outlook) const;
-  std::size_t best_format() const;
+  std::size_t best_format();
   Wish think_of_conversion(const Outlook& outlook);
   Wish weigh(std::size_t best, const Outlook& outlook);
-  void judge_conversion();
+  void judge_conversion(const Outlook& outlook);
 
   SolverOptions options_;
   const ModelChoice& model_;
@@ -116,8 +120,11 @@ class ProductChoice {
   SparseFormat wanted_ = SparseFormat::csr;
   SparseFormat first_format_ = SparseFormat::csr;
   std::array<KernelChoice, kSparseFormats> races_;
+  KernelChoice rows_again_;  // CSR's best, beside the format that it was converted to
+  bool comparing_ = false;   // with that
   std::array<double, kSparseFormats> predicted_us_{};
   std::array<std::uint64_t, kSparseFormats> stored_bytes_{};
+  double vector_bytes_ = 0;
   Conversion conversion_;
   SolveMemory remembered_;
   KernelMarks marks_;

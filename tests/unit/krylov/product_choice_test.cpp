@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 
 #include "kernels/krylov/product_choice.hpp"
 
@@ -62,6 +64,89 @@ TEST_CASE("should no solve come that was not announced, a choice has lost next t
   CHECK(guessed.most_lost < 0.02);
   // Where they are announced it pays for trials at once.
   CHECK(play(kProducts).most_lost > 0.02);
+}
+
+namespace {
+
+// Products in CSR and in ELL, while the device's clock changes.
+struct Clocked {
+  const ModelChoice none;
+  ProductChoice choice{SolverOptions(), none};
+  double csr_us = 100, ell_us = 70;
+  double slower = 1;
+
+  Clocked() { choice.begins_in(SparseFormat::csr, 1e-4, ""); }
+  // Until nothing is measured any more.
+  void run(int products) {
+    for (int i = 0; i < products; ++i) {
+      if (!choice.race().running()) {
+        choice.ran();
+      } else {
+        const double us = slower * (choice.active() == SparseFormat::csr ? csr_us : ell_us);
+        if (choice.race().first_run()) choice.tried(2e-6 * us, true);
+        choice.took(us);
+      }
+      meet(choice.look_ahead({1e6, 1e6, 1e6}));
+    }
+  }
+  void meet(ProductChoice::Wish wish) {
+    if (wish == ProductChoice::Wish::sizes) {
+      size();
+      meet(choice.look_ahead({1e6, 1e6, 1e6}));
+    } else if (wish == ProductChoice::Wish::conversion) {
+      choice.converted(1e-3);
+      slower = after;
+    }
+  }
+  void size() {
+    std::array<std::uint64_t, kSparseFormats> bytes;
+    bytes.fill(10000000);
+    bytes[static_cast<std::size_t>(SparseFormat::ell)] = 7000000;
+    choice.sized(bytes, 1, 1e-5);
+  }
+  double after = 1;  // what `slower` becomes with the conversion
+};
+
+}  // namespace
+
+TEST_CASE("a format is compared with what CSR takes then, not with what it took before") {
+  for (const bool slows : {false, true}) {
+    Clocked solve;
+    solve.after = slows ? 2 : 0.5;
+    solve.ell_us = slows ? 70 : 130;
+    solve.run(2000);
+    CHECK(solve.choice.wanted() == SparseFormat::ell);
+    CHECK(solve.choice.is_converted() == slows);
+    CHECK(solve.choice.active() == (slows ? SparseFormat::ell : SparseFormat::csr));
+    CHECK(solve.choice.csr_us() == doctest::Approx(slows ? 200 : 50));
+  }
+}
+
+TEST_CASE("what is expected of a format follows the best kernel of CSR") {
+  Clocked solve;
+  solve.run(3);
+  REQUIRE(solve.choice.csr_us() == doctest::Approx(100));
+  solve.size();
+  CHECK(solve.choice.predicted_us(SparseFormat::ell) == doctest::Approx(70));
+  solve.csr_us = 50;  // of the kernels to come
+  solve.ell_us = 30;
+  solve.run(2000);
+  CHECK(solve.choice.wanted() == SparseFormat::ell);
+  CHECK(solve.choice.predicted_us(SparseFormat::ell) == doctest::Approx(35));
+}
+
+TEST_CASE("where a solve ends while CSR runs again, the next one begins in the new format") {
+  Clocked solve;
+  const auto compares = [&] {
+    return solve.choice.is_converted() && solve.choice.active() == SparseFormat::csr;
+  };
+  for (int i = 0; i < 2000 && !compares(); ++i) solve.run(1);
+  REQUIRE(compares());
+  solve.choice.take(true);
+  CHECK(solve.choice.active() == SparseFormat::ell);
+  CHECK(solve.choice.csr_us() == 100);
+  solve.run(2000);
+  CHECK(solve.choice.active() == SparseFormat::ell);
 }
 
 TEST_CASE("formats are not sized where a pass over the matrix takes long") {
