@@ -9,6 +9,7 @@ constexpr double kHopelesslySlow = 2;  // times the best: not run again
 constexpr double kHopelessAlone = 3;   // the same of one product, which may have waited long
 constexpr double kSharingIsSlow = 2;   // times the best: rows are not shared by work items again
 constexpr double kRowUs = 100;         // that products in a row take at least
+constexpr double kMostRowUs = 400;     // of the first kernel, by one product alone
 constexpr std::uint32_t kFirstRow = 4;
 constexpr std::uint32_t kMostInARow = 16;
 constexpr std::uint32_t kTimesAgain = 3;
@@ -47,6 +48,14 @@ void KernelChoice::note() {
   const std::size_t best = race_.best();
   best_ = best < Race::kMost ? best : 0;
   over_ = race_.over() && race_.counted(best_) >= least_counted_;
+}
+
+std::uint32_t KernelChoice::in_a_row() const {
+  if (runs_of_next() < 2) return 1;
+  // Another race's row may be far too long for this format.
+  const bool first = !finds_row_ && race_.next() == 0 && race_.counted(0) == 0;
+  const double most = first ? kMostRowUs / first_alone_us_ + 1 : kMostInARow;
+  return most < row_ ? static_cast<std::uint32_t>(most) : row_;
 }
 
 double KernelChoice::extra_us() const {

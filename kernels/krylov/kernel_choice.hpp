@@ -30,7 +30,7 @@ class KernelChoice {
   // since drivers generate code then.
   bool first_run() const { return runs_of_next() == 0; }
   // How many times in a row the next product is to be run; took() is told their mean.
-  std::uint32_t in_a_row() const { return runs_of_next() > 1 ? row_ : 1; }
+  std::uint32_t in_a_row() const;
   std::uint32_t usual_row() const { return row_; }
   bool over() const { return over_; }
   const KernelVariant& current() const { return running() ? variants_[race_.next()] : best(); }

@@ -151,3 +151,20 @@ TEST_CASE("the faster kernel is found although waiting takes longer than it does
   CHECK(found[0] > 100);
   CHECK(found[0] > 2 * found[1]);
 }
+
+TEST_CASE("a format that is far slower is not run in the long rows of the one before") {
+  for (const double us : {20.0, 12000.0}) {
+    KernelChoice race;
+    race.begin(variants(2), 16);
+    race.took(us);  // code is generated
+    CHECK(race.in_a_row() == 1);
+    race.took(us);
+    CHECK(race.in_a_row() == (us < 1000 ? 16 : 1));
+    race.took(us);
+    race.go_on();
+    CHECK(race.first_run());
+    race.took(20);
+    race.took(20);
+    CHECK(race.in_a_row() == 16);
+  }
+}
