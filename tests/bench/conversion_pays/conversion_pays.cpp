@@ -6,14 +6,17 @@
 // with 1 where a target is missed.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "tests/bench/conversion_pays/policy_replay.hpp"
+#include "tests/bench/conversion_pays/family_report.hpp"
 
 namespace idletune::bench {
 namespace {
@@ -51,9 +54,6 @@ struct Summary {
 const char* name_of(Falls falls) {
   return falls == Falls::evenly ? "evenly" : falls == Falls::late ? "late" : "in waves";
 }
-
-// With the model that each is asked of; an empty list: without models.
-using Models = std::vector<std::optional<LeftOutModel>>;
 
 void add_matrix(const ProductTimesTable& table, const TimedMatrix& matrix, Scenario scenario,
                 const LeftOutModel* model, bool quick, Summary& summary) {
@@ -117,6 +117,9 @@ int main(int argc, char** argv) {
   using namespace idletune::bench;
   bool quick = false;
   bool measure = false;
+  bool families = false;
+  std::size_t drawn = 0;
+  std::uint64_t seed = 1;
   std::string histories;
   std::vector<std::string> files;
   for (int i = 1; i < argc; ++i) {
@@ -126,19 +129,28 @@ int main(int argc, char** argv) {
       measure = true;
     } else if (std::strcmp(argv[i], "--learned-from") == 0 && i + 1 < argc) {
       histories = argv[++i];
+    } else if (std::strcmp(argv[i], "--families") == 0) {
+      families = true;
+    } else if (std::strcmp(argv[i], "--draw") == 0 && i + 2 < argc) {
+      drawn = std::strtoull(argv[++i], nullptr, 10);
+      seed = std::strtoull(argv[++i], nullptr, 10);
     } else if (argv[i][0] != '-') {
       files.emplace_back(argv[i]);
     }
   }
-  if (measure ? false : files.size() != 1) {
+  if (measure ? files.empty() && drawn == 0 : files.size() != 1) {
     std::fprintf(stderr,
-                 "usage: conversion_pays TIMES [--quick] [--learned-from HISTORIES]\n"
-                 "       conversion_pays --measure A.mtx.gz|grid:SIDE... >> TIMES\n");
+                 "usage: conversion_pays TIMES [--quick|--families] [--learned-from HISTORIES]\n"
+                 "       conversion_pays --measure [--draw COUNT SEED] "
+                 "MATRIX|FOLDER|FAMILY:ROWS:SEED... >> TIMES\n");
     return 2;
   }
   try {
 #if IDLETUNE_WITH_OPENCL
-    if (measure) return record_products(files), 0;
+    if (measure) {
+      for (std::string& name : drawn_matrices(drawn, seed)) files.push_back(std::move(name));
+      return record_products(files), 0;
+    }
 #endif
     const ProductTimesTable table = read_times(files.front());
     Models models;
@@ -146,6 +158,7 @@ int main(int argc, char** argv) {
       const LeftOutModels learned(histories);
       for (const TimedMatrix& matrix : table.matrices) models.push_back(learned.of(matrix.name));
     }
+    if (families) return report_families(table, models), 0;
     return compare(table, models, quick);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "conversion_pays: %s\n", error.what());

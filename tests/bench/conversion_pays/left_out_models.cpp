@@ -4,6 +4,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "agent/host/cli/sparse_families.hpp"
+#include "kernels/krylov/features.hpp"
+#include "kernels/krylov/formats.hpp"
 #include "models/host/history/history.hpp"
 #include "models/host/learn/model_contents.hpp"
 #include "models/host/learn/sparse_times.hpp"
@@ -48,27 +51,41 @@ LeftOutModels::LeftOutModels(const std::string& folder) {
   throw std::runtime_error(folder + ": no explorations of matrices in double precision");
 }
 
-std::optional<LeftOutModel> LeftOutModels::of(const std::string& matrix) const {
-  const sparse::Matrix* asked = nullptr;
-  for (const sparse::Matrix& each : table_.matrices) {
-    if (each.name == matrix) asked = &each;
-  }
-  if (asked == nullptr) return {};
-  LeftOutModel made;
-  made.device = table_.device;
-  for (std::size_t f = 0; f < krylov::kSparseFormats; ++f)
-    made.inputs[f] = product_inputs(asked->features, asked->slots[f]);
+std::vector<std::uint8_t> LeftOutModels::without(const std::string& family) const {
   sparse::Table others;
   others.device = table_.device;
   others.number_bytes = table_.number_bytes;
   others.candidates = table_.candidates;
   for (std::size_t m = 0; m < table_.matrices.size(); ++m) {
-    if (table_.matrices[m].family == asked->family) continue;
+    if (table_.matrices[m].family == family) continue;
     others.matrices.push_back(table_.matrices[m]);
     others.ns.push_back(table_.ns[m]);
   }
-  made.bytes = model_with(sparse::write_product_times({others}));
-  return made;
+  return model_with(sparse::write_product_times({others}));
+}
+
+std::optional<LeftOutModel> LeftOutModels::of(const std::string& matrix) const {
+  LeftOutModel made;
+  made.device = table_.device;
+  if (cli::names_sparse_family(matrix)) {
+    const krylov::SparsityPattern pattern = required(cli::generated_pattern(matrix));
+    const auto features = krylov::features_of(pattern);
+    for (std::size_t f = 0; f < krylov::kSparseFormats; ++f) {
+      const auto format = static_cast<krylov::SparseFormat>(f);
+      made.inputs[f] =
+          product_inputs(features, static_cast<double>(krylov::stored_slots(pattern, format)));
+    }
+    made.bytes = without(matrix.substr(0, matrix.find(':')));
+    return made;
+  }
+  for (const sparse::Matrix& asked : table_.matrices) {
+    if (asked.name != matrix) continue;
+    for (std::size_t f = 0; f < krylov::kSparseFormats; ++f)
+      made.inputs[f] = product_inputs(asked.features, asked.slots[f]);
+    made.bytes = without(asked.family);
+    return made;
+  }
+  return {};
 }
 
 }  // namespace idletune::bench

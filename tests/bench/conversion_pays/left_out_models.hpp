@@ -25,10 +25,13 @@ class LeftOutModels {
   // Histories of products on matrices (explore --problem), in double precision. Throws
   // std::runtime_error.
   explicit LeftOutModels(const std::string& folder);
-  // Nothing where no exploration knows the matrix of this name.
+  // Of a drawn matrix, from what is learned of other families; nothing where no exploration knows
+  // the matrix of this name.
   std::optional<LeftOutModel> of(const std::string& matrix) const;
 
  private:
+  std::vector<std::uint8_t> without(const std::string& family) const;
+
   sparse::Table table_;
 };
 

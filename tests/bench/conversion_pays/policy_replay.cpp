@@ -61,7 +61,7 @@ class Replay {
     for (std::uint32_t solve = 0; solve < scenario_.solves; ++solve) {
       const double left = scenario_.solves - solve - 1.0;
       if (settled()) {
-        us_ += product_us(choice_.race().best()) * (left + 1) * scenario_.iterations;
+        us_ += paid_us(choice_.race().best()) * (left + 1) * scenario_.iterations;
         break;
       }
       one_solve(solve, left);
@@ -76,12 +76,14 @@ class Replay {
     const TimedKernel& program = find(table_.programs, choice_.active(), variant);
     return scenario_.cold ? program.cold_us : program.warm_us;
   }
-  double product_us(KernelVariant variant) {
+  const TimedKernel& product_of(KernelVariant variant) {
     if (found_ == nullptr || found_->format != choice_.active() ||
         !krylov::same(found_->variant, variant))
       found_ = &find(matrix_.products, choice_.active(), variant);
-    return found_->us;
+    return *found_;
   }
+  // What is paid, in other turns than those that the choice is told of.
+  double paid_us(KernelVariant variant) { return product_of(variant).other_us; }
 
   void one_solve(std::uint32_t solve, double left) {
     const double usual = solve > 0 ? scenario_.iterations : 0;
@@ -90,7 +92,7 @@ class Replay {
     forecast.add(1);
     for (std::uint32_t i = 0; i < scenario_.iterations; ++i) {
       if (settled()) {
-        us_ += product_us(choice_.race().best()) * (scenario_.iterations - i);
+        us_ += paid_us(choice_.race().best()) * (scenario_.iterations - i);
         return;
       }
       product();
@@ -103,14 +105,15 @@ class Replay {
 
   void product() {
     if (!choice_.race().running()) {
-      us_ += product_us(choice_.race().best());
+      us_ += paid_us(choice_.race().best());
       return choice_.ran();
     }
     const KernelVariant variant = choice_.race().current();
-    const double took = product_us(variant);
-    us_ += took * choice_.race().in_a_row();
+    const double took = product_of(variant).us;
+    us_ += paid_us(variant) * choice_.race().in_a_row();
     if (choice_.race().first_run()) {
-      const bool compiled = choice_.active() == SparseFormat::csr && us_ == took + first_us();
+      const bool compiled =
+          choice_.active() == SparseFormat::csr && us_ == paid_us(variant) + first_us();
       const double rest = matrix_.check_us + (compiled ? 0 : program_us(variant));
       us_ += rest;
       choice_.tried(1e-6 * (took + rest), true);
@@ -175,25 +178,26 @@ class Replay {
 Totals replay(const ProductTimesTable& table, const TimedMatrix& matrix, const Scenario& scenario,
               const LeftOutModel* model) {
   const double products = static_cast<double>(scenario.iterations) * scenario.solves;
-  const auto in_all = [&](const TimedKernel& product) {
+  const auto in_all = [&](const TimedKernel& product, bool paid) {
     const TimedKernel& program = find(table.programs, product.format, product.variant);
     const double put = product.format == SparseFormat::csr
                            ? 0
                            : matrix.formats[static_cast<std::size_t>(product.format)].put_us;
     return put + (scenario.cold ? program.cold_us : program.warm_us) + matrix.check_us +
-           products * product.us;
+           products * (paid ? product.other_us : product.us);
   };
   Totals totals;
   const TimedKernel* fastest = &matrix.products.front();
-  totals.fixed_csr = in_all(matrix.products.front());
-  totals.clairvoyant = totals.foreseeing = totals.fixed_csr;
-  const double start = totals.fixed_csr - products * matrix.products.front().us;
+  totals.fixed_csr = in_all(*fastest, true);
+  const double start = totals.fixed_csr - products * fastest->other_us;
+  const TimedKernel* cheapest = fastest;
   for (const TimedKernel& product : matrix.products) {
-    totals.clairvoyant = std::min(totals.clairvoyant, in_all(product));
-    totals.foreseeing = std::min(totals.foreseeing, start + in_all(product));
+    if (in_all(product, false) < in_all(*cheapest, false)) cheapest = &product;
     if (product.us < fastest->us) fastest = &product;
   }
-  totals.always = in_all(*fastest);
+  totals.clairvoyant = in_all(*cheapest, true);
+  totals.foreseeing = std::min(totals.fixed_csr, start + totals.clairvoyant);
+  totals.always = in_all(*fastest, true);
   Replay ours(table, matrix, scenario, model);
   totals.ours = ours.run();
   totals.ended_in = ours.ended_in();

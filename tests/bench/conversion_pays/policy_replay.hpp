@@ -1,6 +1,7 @@
 // What solves would have taken in all with one matrix, from its recorded times: by the rules of
 // kernels/krylov/product_choice, and by others to compare with. Products, conversions and trials
-// alone count; what solvers do besides is the same for all.
+// alone count; what solvers do besides is the same for all. Who chooses knows half of the turns, and
+// pays for the other half.
 #pragma once
 
 #include <cstdint>

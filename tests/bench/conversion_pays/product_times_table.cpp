@@ -42,6 +42,8 @@ void take(std::istringstream& line, const std::string& what, ProductTimesTable& 
     line >> format.bytes >> format.put_us;
   } else if (what == "product") {
     line >> kernel.variant.kind >> kernel.variant.work_group >> kernel.us;
+    kernel.other_us = kernel.us;
+    if (line && !line.eof()) line >> kernel.other_us;
     matrix.products.push_back(kernel);
   } else {
     throw std::runtime_error("expected matrix, stored, product or program");
@@ -87,8 +89,8 @@ void print_matrix(const TimedMatrix& matrix) {
                 matrix.formats[i].put_us);
   }
   for (const TimedKernel& kernel : matrix.products) {
-    std::printf("product %s %d %d %.4g\n", krylov::sparse_format_name(kernel.format),
-                kernel.variant.kind, kernel.variant.work_group, kernel.us);
+    std::printf("product %s %d %d %.4g %.4g\n", krylov::sparse_format_name(kernel.format),
+                kernel.variant.kind, kernel.variant.work_group, kernel.us, kernel.other_us);
   }
   std::fflush(stdout);
 }

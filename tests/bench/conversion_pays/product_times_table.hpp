@@ -16,9 +16,10 @@ namespace idletune::bench {
 struct TimedKernel {
   krylov::SparseFormat format = krylov::SparseFormat::csr;
   krylov::KernelVariant variant;
-  double us = 0;       // of a product
-  double cold_us = 0;  // of programs: compilation and what the first run takes longer
-  double warm_us = 0;  // the same where the driver has compiled it before
+  double us = 0;        // of a product
+  double other_us = 0;  // the same in other turns; where they were not told apart, as `us`
+  double cold_us = 0;   // of programs: compilation and what the first run takes longer
+  double warm_us = 0;   // the same where the driver has compiled it before
 };
 
 struct TimedFormat {
@@ -46,8 +47,11 @@ ProductTimesTable read_times(const std::string& path);
 void print_program(const TimedKernel& program);
 void print_matrix(const TimedMatrix& matrix);
 
-// Measures with double precision on the first OpenCL device, and prints a table. Files of the
-// Matrix Market, or "grid:SIDE". Throws std::runtime_error.
+// Measures with double precision on the first OpenCL device, all kernels of a matrix in turns, and
+// prints a table. Files of the Matrix Market, folders of them, or FAMILY:ROWS:SEED. Throws
+// std::runtime_error.
 void record_products(const std::vector<std::string>& matrices);
+// So many of the latter, all families in turn.
+std::vector<std::string> drawn_matrices(std::size_t count, std::uint64_t seed);
 
 }  // namespace idletune::bench
