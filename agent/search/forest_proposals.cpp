@@ -37,7 +37,7 @@ constexpr std::size_t kMinRenewals = 2;
 constexpr std::size_t kFresh = 160;
 constexpr std::size_t kKept = 160;
 constexpr std::size_t kCentres = 4;  // the best measurements, whose neighbours are looked at
-constexpr std::size_t kNeighboursEach = 24;
+constexpr std::size_t kNeighboursEach = 24;  // as many by one parameter as by two and by three
 constexpr int kNeighbourAttempts = 16;
 constexpr int kUnnumberedFresh = 16;  // sampling such spaces may take long
 
@@ -287,7 +287,8 @@ void ForestProposals::refill_pool() {
   for (std::size_t centre = 0; centre < std::min(kCentres, sample_.size()); ++centre) {
     const Configuration around = coding_.decode(sample_.codes(centre));
     for (std::size_t i = 0; i < kNeighboursEach; ++i) {
-      const auto neighbour = neighbours_.draw(around, random_, kNeighbourAttempts);
+      const auto neighbour = neighbours_.draw(around, random_, kNeighbourAttempts,
+                                              1 + i % Neighbours::kMaxDifferences);
       if (neighbour) add_candidate(*neighbour);
     }
   }

@@ -18,12 +18,19 @@ Neighbours::Neighbours(const Space& space) : space_(space) {
 }
 
 // Each way to change one to kMaxDifferences parameters is as likely as any other.
-Configuration Neighbours::change(const Configuration& around, Random& random) const {
+std::size_t Neighbours::draw_differences(Random& random) const {
   double all = 0;
   for (std::size_t k = 1; k <= kMaxDifferences; ++k) all += ways_[0][k];
   double chosen = random.uniform() * all;
-  std::size_t left = 1;
-  while (left < kMaxDifferences && chosen >= ways_[0][left]) chosen -= ways_[0][left++];
+  std::size_t differences = 1;
+  while (differences < kMaxDifferences && chosen >= ways_[0][differences]) {
+    chosen -= ways_[0][differences++];
+  }
+  return differences;
+}
+
+Configuration Neighbours::change(const Configuration& around, Random& random,
+                                 std::size_t left) const {
   Configuration changed = around;
   for (std::size_t p = 0; p < around.size() && left > 0; ++p) {
     if (random.uniform() * ways_[p][left] >= others_[p] * ways_[p + 1][left - 1]) continue;
@@ -37,10 +44,12 @@ Configuration Neighbours::change(const Configuration& around, Random& random) co
 }
 
 std::optional<Configuration> Neighbours::draw(const Configuration& around, Random& random,
-                                              int attempts) const {
+                                              int attempts, std::size_t differences) const {
   if (!(ways_[0][1] > 0)) return std::nullopt;  // no parameter has a second value
+  while (differences > 0 && !(ways_[0][differences] > 0)) --differences;
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    const Configuration changed = change(around, random);
+    const std::size_t left = differences > 0 ? differences : draw_differences(random);
+    const Configuration changed = change(around, random, left);
     if (changed != around && space_.contains(changed)) return changed;
   }
   return std::nullopt;

@@ -13,8 +13,9 @@
 namespace idletune {
 
 // Draws valid configurations that differ from a given one in one to kMaxDifferences parameters,
-// uniformly among all of those. Without walking the space: changes are drawn from the unconstrained
-// combinations and rejected while the result is not valid.
+// uniformly among all of those, or among those that differ in `differences` (fewer, where not so
+// many can). Without walking the space: changes are drawn from the unconstrained combinations and
+// rejected while the result is not valid.
 class Neighbours {
  public:
   static constexpr std::size_t kMaxDifferences = 3;
@@ -22,10 +23,11 @@ class Neighbours {
 
   explicit Neighbours(const Space& space);  // must outlive this
   std::optional<Configuration> draw(const Configuration& around, Random& random,
-                                    int attempts = kAttempts) const;
+                                    int attempts = kAttempts, std::size_t differences = 0) const;
 
  private:
-  Configuration change(const Configuration& around, Random& random) const;
+  std::size_t draw_differences(Random& random) const;
+  Configuration change(const Configuration& around, Random& random, std::size_t left) const;
   const Space& space_;
   std::vector<double> others_;  // per parameter: values besides the current one
   // ways_[p][k]: in how many ways k of the parameters p, p + 1, ... can be changed.

@@ -196,6 +196,30 @@ TEST_CASE("a forest that forgets its prior proposes as one without") {
   }
 }
 
+TEST_CASE("in a space of a billion, single parameters of the best are changed, too") {
+  const Space space = cube(8, 10);
+  ForestProposals proposals(space, seeded(1));
+  Random random(1);
+  Configuration best;
+  double least = 1e9;
+  int single = 0;
+  for (int i = 0; i < 100; ++i) {
+    const auto learned = i < 20 ? std::nullopt : proposals.propose();
+    const Configuration next = learned ? *learned : space.at(random.below(space.valid_count()));
+    std::size_t changed = 0;
+    double us = 10;
+    for (std::size_t p = 0; p < next.size(); ++p) {
+      changed += learned && next[p] != best[p] ? 1 : 0;
+      us *= std::pow(1.1, std::abs(static_cast<double>(next[p]) - 4));
+    }
+    single += changed == 1 ? 1 : 0;
+    proposals.tell(next, took_us(us));
+    if (us < least) best = next;
+    least = std::min(least, us);
+  }
+  CHECK(single >= 10);  // of 80; 1 in 620 of all changes of up to three is one of a single
+}
+
 TEST_CASE("failures are learned: a half that always fails is left alone") {
   const Space space = cube(12, 3);  // a quarter of it fails
   LearningSearcher searcher(space, searching(5));
