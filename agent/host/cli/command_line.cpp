@@ -125,15 +125,10 @@ std::string read_whole(const CLI::Option& option, bool has_sign, std::string& te
   text = (negative ? "-" : "") + std::string(hexadecimal ? "0x" : "") + plain;
   // The parser would take the largest one instead.
   errno = 0;
-  if (has_sign) {
-    (void)std::strtoll(text.c_str(), nullptr, 0);
-  } else {
-    (void)std::strtoull(text.c_str(), nullptr, 0);
-  }
+  has_sign ? (void)std::strtoll(text.c_str(), nullptr, 0)
+           : (void)std::strtoull(text.c_str(), nullptr, 0);
   return errno == ERANGE ? "expected a number of at most 64 bits, not " + text : std::string();
 }
-
-std::string limit_text(double limit) { return number_text(limit, 12); }
 
 std::string name_of(const CLI::Option& option) {
   if (option.get_positional()) {
@@ -266,8 +261,9 @@ Argument Argument::at_least(long long low) const {
 
 Argument Argument::between_reals(double low, double high) const {
   const std::string unit = unit_of(*option_);
-  const std::string range = std::isfinite(high) ? limit_text(low) + " to " + limit_text(high)
-                                                : "from " + limit_text(low) + " on";
+  const std::string range = std::isfinite(high)
+                                ? number_text(low, 12) + " to " + number_text(high, 12)
+                                : "from " + number_text(low, 12) + " on";
   const std::string units = unit.empty() ? "" : " " + unit;
   option_->description(option_->get_description() + " (" + range + ")");
   option_->check(CLI::Validator(
@@ -475,14 +471,13 @@ bool CommandLine::run(int argc, const char* const* argv) {
     const CLI::App* named = app_.get();
     while (!named->get_subcommands().empty()) named = named->get_subcommands().front();
     const bool wants_verb = !named->get_subcommands({}).empty();
-    std::string wrong = error_in(app_->remaining(true), wants_verb);
+    const std::string wrong = error_in(app_->remaining(true), wants_verb);
     // Help and version are answers, too.
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success) &&
         (!wants_verb || wrong.empty())) {
       return app_->exit(error) == 0;
     }
-    if (wrong.empty()) wrong = wants_verb ? "expected a verb" : error.what();
-    usage_error_ = std::move(wrong);
+    usage_error_ = !wrong.empty() ? wrong : wants_verb ? "expected a verb" : error.what();
     if (named != app_.get() && before_) before_(name_of_verb(*named));
     return false;
   }
