@@ -40,6 +40,7 @@ void Simulation::begin_life() {
   raced_in_debt_.clear();
   announced_in_vain_ = 0;
   life_bill_.slowed = bill_.slowed;
+  life_bill_.noisy = bill_.noisy;
   has_acknowledged_before_ = std::exchange(has_acknowledged_, false);
   calling_ = "start";
   make_device();
@@ -343,7 +344,7 @@ bool Simulation::quiet_round(std::string& lost, bool& ended, int launches) {
     for (int s = 0; s < kept && alive(); ++s) quiet_turn(s, launches);
     lost.clear();
     for (int s = 0; s < kept && alive(); ++s) {
-      const std::string found = promises_.best_runs(*process_, s);
+      const std::string found = promises_.best_runs(*process_, s, bill_.noisy);
       if (found.empty()) continue;
       lost = found;
       ended = !process_->tuning_goes_on();

@@ -47,6 +47,7 @@ struct Bill {
   double longest_stage = 0, longest_launch = 0;
   bool slowed = false;             // the board changed its speed
   bool untimed = false;            // launches told no times for a while
+  bool noisy = false;              // trials told other times than launches take
   double captured = 0;             // lending data took so long
   double solved = 0, solving = 0;  // work of solvers, and what these say they lost
   double frozen = 0;               // stages in the process, which count that as their own time
@@ -116,7 +117,7 @@ class Promises {
   // I4. What is recorded as adopted runs, or why it is not is recorded. `looks`: since it could.
   void records_are_run(const Process& process, int c, int s, int looks);
   // I7. The best sound configuration runs in the end. Empty: it does; else "what|why".
-  std::string best_runs(const Process& process, int s) const;
+  std::string best_runs(const Process& process, int s, bool noisy) const;
   // I7. What could not be prepared once is tried again in the same session. Empty: it is.
   std::string put_aside(const Process& process, int shapes) const;
   // I9. What is handed over is announced, on the medium.

@@ -166,7 +166,10 @@ void Simulation::step_of_the_board(const Event& event) {
     case Kind::helper_killed: plans_.stages_to_killing = event.a; return;
     case Kind::helper_reaped: plans_.reaped = event.a; return;
     case Kind::starved: plans_.starved = event.a; return;
-    case Kind::noise: plans_.noisy = event.a; return;
+    case Kind::noise:
+      plans_.noisy = event.a;
+      bill_.noisy = life_bill_.noisy = true;
+      return;
     case Kind::frozen:
       plans_.stages_to_freezing = event.a;
       plans_.freezing_seconds = event.b;
