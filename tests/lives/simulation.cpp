@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "models/core/digest.hpp"
 #include "tests/lives/draw.hpp"
 #include "tests/lives/wall_clock.hpp"
 
@@ -290,10 +291,13 @@ void Simulation::note_adopted() {
 
 void Simulation::note_adopted(int s, int is) {
   int& was = standing_[s].adopted;
-  // What is adopted again later is another adoption.
-  if (was > 0 && is != was)
-    for (Snapshot* snapshot : {&last_, &acknowledged_})
-      snapshot->adopted.erase(process_->key_text(s));
+  // What is adopted again later is another adoption, also where a suspect's was replaced meanwhile.
+  const std::string now = is > 0 ? std::to_string(digest_of(world_.configuration(is))) : "";
+  for (Snapshot* snapshot : {&last_, &acknowledged_}) {
+    const auto known = snapshot->adopted.find(process_->key_text(s));
+    if (known == snapshot->adopted.end() || is == was) continue;
+    if (was > 0 || (is > 0 && known->second != now)) snapshot->adopted.erase(known);
+  }
   if (was > 0 && is >= 0 && is != was && !excused_)
     promises_.taken_back_for_a_reason(*process_, s, was, is);
   was = is;
