@@ -356,9 +356,9 @@ bool Choice::propose(ShapeTask& task, TimeSource source) {
                          has_setup || task.runs_for_class() || source != TimeSource::idle ||
                          !facts_.may_race(task.facts(), configuration));
   // All heats together of what lost by little err as seldom as one trial.
-  const double faster = real_ns(task.running_time) * (1 - options_.adoption_margin);
   for (const Comeback& each : task.comebacks) {
-    if (real_ns(each.time) <= faster || each.configuration != configuration) continue;
+    if (real_ns(each.time) <= core_.winning_ns(task) || each.configuration != configuration)
+      continue;
     step.significance = std::ldexp(step.significance, 1 - static_cast<int>(each.tries));
     step.max_pairs = CandidateTrial::kMaxPairs;
     step.finals = !kernel.called;

@@ -47,6 +47,10 @@ class EngineCore {
 
   // Launches of the shape that are still to come.
   double expected_launches(const ShapeTask& task) const;
+  // In ns: what takes no longer beats what runs by the margin.
+  double winning_ns(const ShapeTask& task) const {
+    return static_cast<double>(task.running_time.count()) * (1 - options_.adoption_margin);
+  }
   StepOptions step_options() const;
   StageContext stage_context(const ShapeTask& task) const;
   StageContext stage_context(const ShapeTask& task, const TrialRequest& request) const;

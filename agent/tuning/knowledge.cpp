@@ -160,7 +160,7 @@ void Knowledge::look_for_comebacks(ShapeTask& task) const {
   // Where everything was tried, what lost by little gets another heat, later, and few do.
   const std::size_t tried = all.size();
   const bool near = task.exhausted && waiting < kMost && !task.kernel.called;
-  const double limit = real_ns(task.running_time) * (1 - options_.adoption_margin);
+  const double limit = core_.winning_ns(task);
   const double worst = task.exhausted ? real_ns(task.running_time) * Comeback::kNear : limit;
   const Nanoseconds untuned = task.default_at_first();
   journal_.state().for_each_measurement(

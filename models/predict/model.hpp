@@ -156,8 +156,8 @@ class KernelKnowledge {
 class Model {
  public:
   // Takes the file's bytes; `name` is for messages. Verifies structure and meaning of everything it
-  // will ever read, but quality(). Errors: corrupt (structure, digest, values), version_mismatch (a newer format,
-  // or a higher minimum agent), out_of_memory (too large).
+  // will ever read, but quality(). Errors: corrupt (structure, digest, values), version_mismatch (a
+  // newer format, or a higher minimum agent), out_of_memory (too large).
   static Result<std::shared_ptr<const Model>> open(std::vector<std::uint8_t> bytes,
                                                    const std::string& name);
   std::uint64_t content_digest() const { return content_digest_; }

@@ -291,15 +291,15 @@ void Simulation::note_adopted() {
 
 void Simulation::note_adopted(int s, int is) {
   int& was = standing_[s].adopted;
+  if (is == was) return;
   // What is adopted again later is another adoption, also where a suspect's was replaced meanwhile.
   const std::string now = is > 0 ? std::to_string(digest_of(world_.configuration(is))) : "";
   for (Snapshot* snapshot : {&last_, &acknowledged_}) {
     const auto known = snapshot->adopted.find(process_->key_text(s));
-    if (known == snapshot->adopted.end() || is == was) continue;
+    if (known == snapshot->adopted.end()) continue;
     if (was > 0 || (is > 0 && known->second != now)) snapshot->adopted.erase(known);
   }
-  if (was > 0 && is >= 0 && is != was && !excused_)
-    promises_.taken_back_for_a_reason(*process_, s, was, is);
+  if (was > 0 && is >= 0 && !excused_) promises_.taken_back_for_a_reason(*process_, s, was, is);
   was = is;
 }
 

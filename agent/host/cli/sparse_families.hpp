@@ -18,8 +18,8 @@ bool names_sparse_family(std::string_view text);
 
 // "FAMILY:ROWS" or "FAMILY:ROWS:SEED": the nearest matrix of the family that has at most so many
 // rows. Without a seed grids are regular; with one their sides, fixed points and order are drawn, as
-// is what the other families' names leave open. The same text gives the same matrix everywhere. Errors: invalid_argument, saying what was
-// expected.
+// is what the other families' names leave open. The same text gives the same matrix everywhere.
+// Errors: invalid_argument, saying what was expected.
 Result<krylov::SparsityPattern> generated_pattern(const std::string& text);
 
 }  // namespace idletune::cli

@@ -43,9 +43,9 @@ std::vector<float> qualities(const Problems& problems, std::size_t problem);
 Rows all_rows(const Problems& problems);
 
 // Histories of one kernel on one device, those of other kernels, parameters or devices than the
-// first one's left out. Problems at which nothing ran are left out. The histories behind the first `seen` are
-// of problems that are only asked; those that are also among the first are left out. Error:
-// invalid_argument (fewer than 5 problems, or their sizes are not known).
+// first one's left out. Problems at which nothing ran are left out. The histories behind the first
+// `seen` are of problems that are only asked; those that are also among the first are left out.
+// Error: invalid_argument (fewer than 5 problems, or their sizes are not known).
 Result<Problems> problems_of(Span<const History> histories,
                              std::size_t seen = static_cast<std::size_t>(-1));
 

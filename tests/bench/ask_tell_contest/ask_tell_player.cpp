@@ -1,9 +1,9 @@
 // The public Tuner at the other end of a pipe, for `contest`. usage: ask_tell_player SEED [PACKAGE]
 //
-// Reads, unless there is a package, a line "NAME VALUE..." for each parameter and an empty line. Then, for each
-// configuration that is asked for, writes a line with its values and the processor time in ns of
-// the last tell and this ask, and reads a line with its run time in ns; 0: it failed. Ends where
-// nothing is left, or nothing more is told.
+// Reads, unless there is a package, a line "NAME VALUE..." for each parameter and an empty line.
+// Then, for each configuration that is asked for, writes a line with its values and the processor
+// time in ns of the last tell and this ask, and reads a line with its run time in ns; 0: it failed.
+// Ends where nothing is left, or nothing more is told.
 #include <idletune/learning.hpp>
 #include <idletune/tuner.hpp>
 
