@@ -1,6 +1,7 @@
 #include "kernels/krylov/product_choice.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <iterator>
 #include <utility>
@@ -16,15 +17,20 @@ constexpr double kMostLostAtEnd = 0.015;    // likewise, should no solve come th
 constexpr double kSurelyGained = 0.25;      // of what the best kernel is expected to save
 constexpr double kReserve = 1.25;      // expected gain over cost that a conversion must promise
 constexpr double kWorthALook = 40;     // products for which formats are sized: a few are its price
+constexpr std::uint32_t kWords = 16;   // why nothing is converted, while the products double
 constexpr double kSizesCost = 10;      // products that sizing the formats takes at most, or
 constexpr double kSizesPerUpload = 4;  // as many times what the upload took, if that is more
 constexpr double kFeatureCost = 3;     // products that features take beside, at most
 constexpr std::size_t kConfirmed = 3;  // of a format, where a model says which
 constexpr double kAgain = 4;           // times of CSR beside a new format, one of them to begin
-constexpr double kLeastGain = 0.03;    // predicted, as a share
+constexpr double kLeastGain = 0.03;    // expected, as a share
 constexpr double kConvertPerUpload = 3;  // a conversion's time over that of as many bytes of CSR
-// Predicted time over that of as many bytes of CSR, by SparseFormat: bisection costs COO some.
-constexpr double kEffort[kSparseFormats] = {1, 1.4, 1, 1, 1.15, 1};
+// Predicted time over that of as many bytes of CSR, by SparseFormat: rows of one length each suit
+// vector units, bisection costs COO some. What it really takes over that, as the spread of a
+// logarithm; the same of a model's times.
+constexpr double kEffort[kSparseFormats] = {1, 1.9, 1.3, 0.8, 1.2, 0.95};
+constexpr double kSpreadOfBytes = 0.4;
+constexpr double kSpreadOfModel = 0.15;
 
 constexpr KernelVariant kVariants[] = {{0, 64},  {0, 256}, {0, 16}, {1, 16},  {1, 32},  {0, 128},
                                        {0, 512}, {0, 32},  {1, 64}, {1, 128}, {1, 256}, {1, 512}};
@@ -39,6 +45,14 @@ std::string text(const char* format, double a, double b, double c = 0, double d 
 }
 
 }  // namespace
+
+double PredictedTime::saving_us(double csr_us) const {
+  if (us <= 0 || csr_us <= 0) return 0;
+  if (spread <= 0) return std::max(0.0, csr_us - us);
+  const auto below = [](double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; };
+  const double d = std::log(csr_us / us) / spread;
+  return csr_us * below(d) - us * std::exp(spread * spread / 2) * below(d - spread);
+}
 
 ProductChoice::ProductChoice(const SolverOptions& options, const ModelChoice& model)
     : options_(options), model_(model) {
@@ -117,8 +131,8 @@ void ProductChoice::converted(double seconds) {
   spent(1e6 * seconds, 0);
   conversion_.at_iteration = products_;
   conversion_.reason =
-      text("at least %.0f products were still expected, of %.1f us instead of %.1f us",
-           converts_at_, predicted_us_[static_cast<std::size_t>(wanted_)], csr_us());
+      text("at least %.0f products were still expected, perhaps of %.1f us instead of %.1f us",
+           converts_at_, predicted_[static_cast<std::size_t>(wanted_)].us, csr_us());
   active_ = wanted_;
   race().begin(entrants(wanted_), races_[0].usual_row());
 }
@@ -193,6 +207,7 @@ ProductChoice::Wish ProductChoice::look_ahead(const Outlook& outlook) {
 
 void ProductChoice::looked(double seconds) {
   spent(1e6 * seconds, 0);
+  predicted_[0].us = 0;
   const std::vector<KernelVariant> next = model_.fastest(active_, kConfirmed);
   if (!next.empty()) race().follow(next);
 }
@@ -224,30 +239,34 @@ void ProductChoice::sized(const std::array<std::uint64_t, kSparseFormats>& store
   stored_bytes_ = stored_bytes;
   vector_bytes_ = vector_bytes;
   sized_ = true;
+  predicted_[0].us = 0;
   (void)best_format();
 }
 
-// By what CSR takes now: its race may have gone on.
+// By what CSR takes now: its race may have gone on. CSR: nothing else fits.
 std::size_t ProductChoice::best_format() {
+  if (predicted_[0].us == csr_us()) return best_format_;
   const double expected_csr = model_.product_us(SparseFormat::csr, races_[0].best());
   for (std::size_t i = 0; i < kSparseFormats; ++i) {
-    predicted_us_[i] = csr_us() * kEffort[i] *
-                       (static_cast<double>(stored_bytes_[i]) + vector_bytes_) /
-                       (static_cast<double>(stored_bytes_[0]) + vector_bytes_);
+    const double bytes_per_csr = (static_cast<double>(stored_bytes_[i]) + vector_bytes_) /
+                                 (static_cast<double>(stored_bytes_[0]) + vector_bytes_);
+    // A format that the model does not know is not tried in hope.
+    predicted_[i] = {csr_us() * kEffort[i] * bytes_per_csr, expected_csr > 0 ? 0 : kSpreadOfBytes};
     // What the model says of CSR and what was measured say how it errs about this matrix.
     const double expected = model_.best_us(static_cast<SparseFormat>(i));
     if (i > 0 && expected > 0 && expected_csr > 0)
-      predicted_us_[i] = csr_us() * expected / expected_csr;
+      predicted_[i] = {csr_us() * expected / expected_csr, kSpreadOfModel};
   }
+  predicted_[0] = {csr_us(), 0};
   if (remembered_.format != SparseFormat::csr && remembered_.csr_us > 0 &&
       remembered_.product_us > 0)
-    predicted_us_[static_cast<std::size_t>(remembered_.format)] =
-        csr_us() * remembered_.product_us / remembered_.csr_us;
-  std::size_t best = 0;
+    predicted_[static_cast<std::size_t>(remembered_.format)] = {
+        csr_us() * remembered_.product_us / remembered_.csr_us, 0};
+  std::size_t& best = best_format_ = 0;
   for (std::size_t i = 1; i < kSparseFormats; ++i) {
     const bool fits = stored_bytes_[i] <= options_.format_limit_bytes &&
                       !entrants(static_cast<SparseFormat>(i)).empty();
-    if (fits && predicted_us_[i] < predicted_us_[best]) best = i;
+    if (fits && predicted_[i].saving_us(csr_us()) > predicted_[best].saving_us(csr_us())) best = i;
   }
   return best;
 }
@@ -266,30 +285,33 @@ ProductChoice::Wish ProductChoice::think_of_conversion(const Outlook& outlook) {
   if (decided_ || options_.fixed_format || options_.choosing == Choosing::none || csr_us() == 0)
     return Wish::nothing;
   most_expected_ = std::max(most_expected_, outlook.low);
+  const bool says = products_ >= says_at_;
+  if (says) says_at_ = products_ + products_ / kWords;
   if (!always() && most_expected_ < kWorthALook) {
-    conversion_.reason = text(
-        "in %.0f products never more than %.0f were still to come, at the lower end; from %.0f on "
-        "formats are compared",
-        products_, most_expected_, kWorthALook);
+    if (says)
+      conversion_.reason = text(
+          "in %.0f products never more than %.0f were still to come, at the lower end; from %.0f "
+          "on formats are compared",
+          products_, most_expected_, kWorthALook);
     return Wish::nothing;
   }
   if (!always() && outlook.low < kWorthALook) return Wish::nothing;
   if (!sized_) {
     if (always() || allowed_us(outlook) >= sizing_us()) return Wish::sizes;
-    conversion_.reason = "comparing formats costs more than may be lost on it so far";
+    if (says) conversion_.reason = "comparing formats costs more than may be lost on it so far";
     return Wish::nothing;
   }
   const std::size_t best = best_format();
-  if (best != 0 && csr_us() - predicted_us_[best] >= kLeastGain * csr_us())
-    return weigh(best, outlook);
+  if (predicted_[best].saving_us(csr_us()) >= kLeastGain * csr_us())
+    return weigh(best, outlook, says);
   decided_ = true;
   conversion_.reason = text("no format is expected to be faster than CSR (%.1f us) by %.0f %%",
                             csr_us(), 100 * kLeastGain);
   return Wish::nothing;
 }
 
-ProductChoice::Wish ProductChoice::weigh(std::size_t best, const Outlook& outlook) {
-  const double gain = csr_us() - predicted_us_[best];
+ProductChoice::Wish ProductChoice::weigh(std::size_t best, const Outlook& outlook, bool says) {
+  const double gain = predicted_[best].saving_us(csr_us());
   const double bytes_per_csr =
       static_cast<double>(stored_bytes_[best]) / static_cast<double>(stored_bytes_[0]);
   const double conversion = 1e-6 * model_.conversion_us(static_cast<SparseFormat>(best));
@@ -301,18 +323,20 @@ ProductChoice::Wish ProductChoice::weigh(std::size_t best, const Outlook& outloo
   conversion_.left_expected = outlook.expected;
   conversion_.break_even_iterations = 1e6 * cost / gain;
   if (!always() && allowed_us(outlook) < 1e6 * cost) {
-    conversion_.reason = text(
-        "in %.0f products never more than %.0f were still to come, at the lower end; a conversion, "
-        "of %.2f ms, is more than may be lost on it",
-        products_, most_expected_, conversion_.cost_ms);
+    if (says)
+      conversion_.reason = text(
+          "in %.0f products never more than %.0f were still to come, at the lower end; a "
+          "conversion, of %.2f ms, is more than may be lost on it",
+          products_, most_expected_, conversion_.cost_ms);
     return Wish::nothing;
   }
   if (!always() && outlook.low * gain < kReserve * 1e6 * cost) {
-    conversion_.reason = text(
-        "in %.0f products never more than %.0f were still to come, at the lower end; a conversion, "
-        "of %.2f ms, pays from %.0f on",
-        products_, most_expected_, conversion_.cost_ms,
-        kReserve * conversion_.break_even_iterations);
+    if (says)
+      conversion_.reason = text(
+          "in %.0f products never more than %.0f were still to come, at the lower end; a "
+          "conversion, of %.2f ms, pays from %.0f on",
+          products_, most_expected_, conversion_.cost_ms,
+          kReserve * conversion_.break_even_iterations);
     return Wish::nothing;
   }
   decided_ = true;
@@ -356,7 +380,7 @@ void ProductChoice::keep_rows(double microseconds, double csr_microseconds) {
 
 double ProductChoice::predicted_us(SparseFormat format) const {
   const double expected = model_.product_us(format, race().best());
-  return expected > 0 ? expected : predicted_us_[static_cast<std::size_t>(format)];
+  return expected > 0 ? expected : predicted_[static_cast<std::size_t>(format)].us;
 }
 
 }  // namespace idletune::krylov

@@ -26,6 +26,15 @@ struct Outlook {
   double announced = 0;
 };
 
+// What a product is expected to take in a format: lognormal, so that ln(us) has this spread.
+struct PredictedTime {
+  double us = 0;  // the median
+  double spread = 0;
+  // Of one that takes `csr_us` in CSR: the mean of max(0, csr_us - X) over the X that it may take,
+  // since CSR comes back where the format is slower.
+  double saving_us(double csr_us) const;
+};
+
 class ProductChoice {
  public:
   // `model` must outlive it; it may know nothing.
@@ -111,7 +120,7 @@ class ProductChoice {
   bool features_pay(const Outlook& outlook) const;
   std::size_t best_format();
   Wish think_of_conversion(const Outlook& outlook);
-  Wish weigh(std::size_t best, const Outlook& outlook);
+  Wish weigh(std::size_t best, const Outlook& outlook, bool says);
   void judge_conversion(const Outlook& outlook);
 
   SolverOptions options_;
@@ -122,7 +131,8 @@ class ProductChoice {
   std::array<KernelChoice, kSparseFormats> races_;
   KernelChoice rows_again_;  // CSR's best, beside the format that it was converted to
   bool comparing_ = false;   // with that
-  std::array<double, kSparseFormats> predicted_us_{};
+  std::array<PredictedTime, kSparseFormats> predicted_{};
+  std::size_t best_format_ = 0;  // where CSR takes what is predicted for it
   std::array<std::uint64_t, kSparseFormats> stored_bytes_{};
   double vector_bytes_ = 0;
   Conversion conversion_;
@@ -130,14 +140,15 @@ class ProductChoice {
   KernelMarks marks_;
   bool decided_ = false;  // nothing more is converted
   bool default_failed_ = false;
-  bool sized_ = false;         // predicted_us_ is known
+  bool sized_ = false;         // predicted_ is known
   double upload_seconds_ = 0;  // of the first format
   double trial_seconds_ = 0;
   std::uint32_t trials_ = 0;
   std::uint32_t products_ = 0;
-  double most_expected_ = 0;  // products still to come, at least, at any time so far
-  double converts_at_ = 0;    // products expected where a conversion was wanted
-  double first_us_ = 0;       // a product of the first kernel; 0: not measured
+  std::uint32_t says_at_ = 0;  // why nothing is converted is not written anew before so many
+  double most_expected_ = 0;   // products still to come, at least, at any time so far
+  double converts_at_ = 0;     // products expected where a conversion was wanted
+  double first_us_ = 0;        // a product of the first kernel; 0: not measured
   double behind_us_ = 0;
 };
 

@@ -121,7 +121,8 @@ TEST_CASE("a solver converts to the format that a model expects to be faster, an
                                                             {SparseFormat::dia, 64, 6},
                                                             {SparseFormat::ell, 32, 1},
                                                             {SparseFormat::coo, 64, 9},
-                                                            {SparseFormat::hyb, 64, 9}}));
+                                                            {SparseFormat::hyb, 64, 9},
+                                                            {SparseFormat::sell, 64, 9}}));
   REQUIRE(to_ell.ok());
   CHECK(to_ell->conversion().verdict != Conversion::Verdict::keep);
   const Chosen chosen = to_ell->chosen();  // CSR where ELL was measured to be slower
@@ -135,7 +136,8 @@ TEST_CASE("a solver converts to the format that a model expects to be faster, an
                                                            {SparseFormat::dia, 64, 6},
                                                            {SparseFormat::ell, 32, 6},
                                                            {SparseFormat::coo, 64, 9},
-                                                           {SparseFormat::hyb, 64, 9}}));
+                                                           {SparseFormat::hyb, 64, 9},
+                                                           {SparseFormat::sell, 64, 9}}));
   REQUIRE(still.ok());
   CHECK(still->conversion().verdict == Conversion::Verdict::keep);
   CHECK((still->chosen().work_group == 64 || still->chosen().work_group == 128));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 #include "kernels/krylov/product_choice.hpp"
@@ -72,7 +73,7 @@ namespace {
 struct Clocked {
   const ModelChoice none;
   ProductChoice choice{SolverOptions(), none};
-  double csr_us = 100, ell_us = 70;
+  double csr_us = 100, ell_us = 70, ell_bytes = 0.7;
   double slower = 1;
 
   Clocked() { choice.begins_in(SparseFormat::csr, 1e-4, ""); }
@@ -100,8 +101,10 @@ struct Clocked {
   }
   void size() {
     std::array<std::uint64_t, kSparseFormats> bytes;
-    bytes.fill(10000000);
-    bytes[static_cast<std::size_t>(SparseFormat::ell)] = 7000000;
+    bytes.fill(100000000);
+    bytes[0] = 10000000;
+    bytes[static_cast<std::size_t>(SparseFormat::ell)] =
+        static_cast<std::uint64_t>(1e7 * ell_bytes);
     choice.sized(bytes, 1, 1e-5);
   }
   double after = 1;  // what `slower` becomes with the conversion
@@ -127,12 +130,50 @@ TEST_CASE("what is expected of a format follows the best kernel of CSR") {
   solve.run(3);
   REQUIRE(solve.choice.csr_us() == doctest::Approx(100));
   solve.size();
-  CHECK(solve.choice.predicted_us(SparseFormat::ell) == doctest::Approx(70));
+  CHECK(solve.choice.predicted_us(SparseFormat::ell) == doctest::Approx(0.8 * 70));
   solve.csr_us = 50;  // of the kernels to come
   solve.ell_us = 30;
   solve.run(2000);
   CHECK(solve.choice.wanted() == SparseFormat::ell);
-  CHECK(solve.choice.predicted_us(SparseFormat::ell) == doctest::Approx(35));
+  CHECK(solve.choice.predicted_us(SparseFormat::ell) == doctest::Approx(0.8 * 35));
+}
+
+TEST_CASE("what a format may save is the mean over what it may take") {
+  for (const double us : {30.0, 90.0, 100.0, 150.0, 400.0}) {
+    CHECK(PredictedTime{us, 0}.saving_us(100) == std::max(0.0, 100 - us));
+    double before = std::max(0.0, 100 - us);
+    for (const double spread : {0.1, 0.4, 0.8}) {
+      // The integral, by the midpoints of equal shares of ten spreads on either side.
+      constexpr int kShares = 20000;
+      double mean = 0, weight = 0;
+      for (int i = 0; i < kShares; ++i) {
+        const double x = 20 * (i + 0.5) / kShares - 10;
+        const double density = std::exp(-x * x / 2);
+        mean += density * std::max(0.0, 100 - us * std::exp(spread * x));
+        weight += density;
+      }
+      const double saving = PredictedTime{us, spread}.saving_us(100);
+      CHECK(saving == doctest::Approx(mean / weight).epsilon(1e-5));
+      if (us >= 100) CHECK(saving > before);  // the more open it is, the more there is to win
+      before = saving;
+    }
+  }
+  CHECK(PredictedTime{0, 0.4}.saving_us(100) == 0);
+  CHECK(PredictedTime{50, 0.4}.saving_us(0) == 0);
+}
+
+TEST_CASE("a format that is expected to be no faster is tried where that costs little") {
+  for (const double bytes : {1.3, 10.0}) {
+    for (const double us : {60.0, 130.0}) {
+      Clocked solve;
+      solve.ell_bytes = bytes;
+      solve.ell_us = us;
+      solve.run(2000);
+      const bool tried = solve.choice.wanted() == SparseFormat::ell;
+      CHECK(tried == (bytes < 2));
+      CHECK(solve.choice.is_converted() == (tried && us < 100));
+    }
+  }
 }
 
 TEST_CASE("where a solve ends while CSR runs again, the next one begins in the new format") {
