@@ -23,7 +23,8 @@ std::string status_json(const AgentStatus& status) {
   object.counts("journal_dropped_bytes new_suspects new_quarantines",
                 {status.journal_dropped_bytes, status.new_suspects, status.new_quarantines});
   object.text("model", status.model.to_string());
-  object.counts("model_generation model_digest", {status.model_generation, status.model_digest});
+  object.counts("model_generation", {status.model_generation});
+  object.text("model_digest", status.model_digest != 0 ? hexadecimal(status.model_digest) : "");
   object.text("model_state", model_state_name(status.model_standing.state));
   if (const Status& gone_back = status.model_standing.gone_back; !gone_back.ok())
     object.text("model_refuted", gone_back.message());

@@ -11,6 +11,8 @@
 namespace idletune::board {
 namespace {
 
+constexpr std::string_view kNumbers = "length seconds device";
+
 // "STATE [WHY]": at least 1, at most 2.
 std::size_t counted(std::string_view words, bool least) {
   std::size_t count = words.empty() ? 0 : 1;
@@ -62,6 +64,8 @@ Result<Call> call_of(const Verb& verb, const std::vector<std::string>& words) {
       if (equals == word.size() && i + 1 == words.size())
         return Status(StatusCode::invalid_argument, "%: % needs a value", verb.name, word);
       call.options[name] = equals < word.size() ? word.substr(equals + 1) : words[++i];
+      if (!is_listed(kNumbers, name)) continue;
+      if (const auto number = call.number(name.c_str(), 0); !number.ok()) return number.status();
     }
   }
   for (const std::string& word : call.words) {

@@ -34,11 +34,15 @@ void tell_adoptions(const journal::State& state, Facts& answer) {
   std::vector<Facts> all;
   state.for_each_adoption([&](const journal::Adoption& adoption) {
     const journal::Trial& trial = adoption.trial;
+    const auto named = [&](journal::KernelLine line, Span<const std::int64_t> values) {
+      return journal::named_values(state, trial.kernel, line, values);
+    };
     Facts facts(answer.json());
     facts.text("kernel", journal::called(state, journal::NameKind::kernel, trial.kernel));
     facts.text("device", journal::called(state, journal::NameKind::device, trial.device));
-    facts.text("shape", journal::named_values({}, trial.shape.values()));
-    facts.text("configuration", journal::named_values({}, trial.configuration.values()));
+    facts.text("shape", named(journal::KernelLine::dimensions, trial.shape.values()));
+    facts.text("configuration",
+               named(journal::KernelLine::parameters, trial.configuration.values()));
     facts.number("default_ms", milliseconds(adoption.default_time));
     facts.number("running_ms", milliseconds(adoption.expected));
     all.push_back(std::move(facts));

@@ -18,6 +18,7 @@ const char* event_kind_name(EventKind kind) {
 
 namespace {
 
+using journal::KernelLine;
 using journal::NameKind;
 using journal::RecordType;
 using journal::State;
@@ -28,16 +29,18 @@ std::string milliseconds(std::chrono::nanoseconds time) {
 
 // "gemm M=64 N=64 K=64 on Mali-G78: MWG=64 NWG=32"
 void tell_whom(const State& state, std::uint64_t kernel, std::uint64_t device, Event& event) {
-  const auto named = [&](std::size_t line, Span<const std::int64_t> values) {
-    return journal::named_values(journal::name_line(state, NameKind::kernel, kernel, line), values);
+  const auto named = [&](KernelLine line, Span<const std::int64_t> values) {
+    return journal::named_values(state, kernel, line, values);
   };
   event.kernel = journal::called(state, NameKind::kernel, kernel);
   event.device = journal::called(state, NameKind::device, device);
   event.text = event.kernel;
-  if (event.shape.size() > 0) append(event.text, " %", named(2, event.shape.values()));
+  if (event.shape.size() > 0)
+    append(event.text, " %", named(KernelLine::dimensions, event.shape.values()));
   for (std::size_t i = 0; i < event.shape.feature_count(); ++i)
     append(event.text, "%%", i > 0 ? "," : ":", number_text(event.shape.feature(i), 6));
-  append(event.text, " on %: %", event.device, named(3, event.configuration.values()));
+  append(event.text, " on %: %", event.device,
+         named(KernelLine::parameters, event.configuration.values()));
 }
 
 void tell_trial(const State& state, const journal::Trial& trial, EventKind kind, Event& event) {

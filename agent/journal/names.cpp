@@ -35,4 +35,10 @@ std::string named_values(std::string_view names, Span<const std::int64_t> values
   return text;
 }
 
+std::string named_values(const State& state, std::uint64_t kernel, KernelLine line,
+                         Span<const std::int64_t> values) {
+  return named_values(name_line(state, NameKind::kernel, kernel, static_cast<std::size_t>(line)),
+                      values);
+}
+
 }  // namespace idletune::journal

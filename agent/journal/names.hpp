@@ -19,5 +19,9 @@ std::string called(const State& state, NameKind kind, std::uint64_t digest);
 
 // "M=64 N=32"; where `names`, one space between two, are not as many as the values: "64,32".
 std::string named_values(std::string_view names, Span<const std::int64_t> values);
+// By the names in that line of the kernel's.
+enum class KernelLine : std::uint8_t { dimensions = 2, parameters = 3 };
+std::string named_values(const State& state, std::uint64_t kernel, KernelLine line,
+                         Span<const std::int64_t> values);
 
 }  // namespace idletune::journal

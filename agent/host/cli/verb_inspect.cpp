@@ -375,6 +375,28 @@ void print_described(const json& value, const std::string& indent, const CliCont
   }
 }
 
+// People see names beside a configuration's values.
+json named(const json& names, const json& values) {
+  std::string text;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    text += (i > 0 ? " " : "") + names[i].get<std::string>() + "=" + values[i].dump();
+  return text;
+}
+
+void name_configurations(json& file) {
+  if (file.contains("default")) {
+    const json names =
+        list_of(file["space"]["parameters"], [](const json& p) { return p["name"]; });
+    file["default"] = named(names, file["default"]);
+  }
+  if (!file.contains("kernels")) return;
+  for (json& kernel : file["kernels"]) {
+    if (!kernel.contains("published")) continue;  // another version's
+    for (json& each : kernel["published"])
+      each["values"] = named(kernel["parameters"], each["values"]);
+  }
+}
+
 void run_inspect(const std::string& path, CliContext& context) {
   const auto files = must(history_files({path}));
   const json all = list_of(files, [&](const std::string& file) {
@@ -387,6 +409,7 @@ void run_inspect(const std::string& path, CliContext& context) {
     auto described = must(describe(std::move(bytes), file));
     if (!signed_for.is_null()) described["signed_for"] = signed_for;
     if (files.size() > 1) described["file"] = file;
+    if (!context.json()) name_configurations(described);
     return described;
   });
   const json answer = all.size() == 1 ? all[0] : json{{"files", all}};

@@ -424,7 +424,8 @@ void add_solve_verb(CommandLine& line, CliContext& context) {
               "Of the residual, as a share of the right-hand side (1e-8, f32 1e-6)")
       .between(1e-300, 1.0)
       .acts("where something is solved", solves);
-  verb.option("--max-iterations", options->max_iterations, "Of one solve")
+  verb.option("--max-iterations", options->max_iterations,
+              "Of one solve. That it did not converge is an answer, too, with exit status 0")
       .at_least(1)
       .acts("where something is solved", solves);
   verb.option("--restart", options->restart, "GMRES begins anew after so many")
