@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/host/cli/interrupts.hpp"
 #include "agent/host/cli/temporary_folder.hpp"
 #include "platform/os/error.hpp"
 #include "platform/os/storage.hpp"
@@ -54,18 +55,20 @@ Status wait_for(pid_t child, const std::string& program, std::chrono::seconds pa
     const pid_t ended = ::waitpid(child, &status, WNOHANG);
     if (ended == child) return {};
     if (ended < 0 && errno != EINTR) return system_error("waiting for", program, errno);
-    if (Clock::now() - begin > patience) break;
+    if (Clock::now() - begin > patience || interrupted()) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   (void)::kill(child, SIGKILL);
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (interrupted()) return {StatusCode::io_error, "stopped on the way"};
   return {StatusCode::timeout, "% had not ended after % s (--patience)", program, patience.count()};
 }
 
 // Files stand for its streams, so that nobody waits for anybody.
 Result<Answered> run(const Board& board, const std::vector<std::string>& words,
                      const std::string& input) {
+  if (interrupted()) return Status(StatusCode::io_error, "stopped before it");
   const TemporaryFolder folder;
   if (!folder.made().ok()) return folder.made();
   const std::string output = folder.path() + "/output";

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "agent/host/cli/boards.hpp"
+#include "agent/host/cli/interrupts.hpp"
 #include "agent/host/cli/progress.hpp"
 #include "agent/host/cli/text_layout.hpp"
 #include "agent/host/cli/verbs.hpp"
@@ -22,6 +23,7 @@ namespace idletune::cli {
 namespace {
 
 constexpr std::size_t kAtOnce = 8;
+constexpr const char* kStopped = "stopped; call again for the boards that it did not come to";
 
 // What a board's journal says of a model, and what was done about it.
 enum class Standing : std::uint8_t { confirmed, trial, refuted, superseded, unknown };
@@ -178,12 +180,14 @@ void say_boards(const std::vector<Board>& boards, const std::vector<BoardAnswer>
                    {"reason", answer.models.reason}});
     if (!answer.status.ok()) context.fail(boards[i].name + ": " + answer.status.message());
   }
+  if (interrupted()) context.stopped(kStopped);
   if (!context.json()) return context.print(table);
   context.print_json(
       {{"generation", pushed.generation}, {"digest", hexadecimal(pushed.digest)}, {"boards", all}});
 }
 
 void run_push(const PushArguments& arguments, CliContext& context) {
+  const KeepsPart keeps;
   const Pushed pushed = pushed_in(arguments.model);
   const std::vector<Board> boards = boards_in(arguments.boards);
   std::vector<BoardAnswer> answers(boards.size());
@@ -237,6 +241,7 @@ Status refuse_to_lose(const std::string& path, std::size_t measurements) {
 }
 
 void run_pull(const PullArguments& arguments, CliContext& context) {
+  const KeepsPart keeps;
   const std::vector<Board> boards = boards_in(arguments.boards);
   std::map<std::string, std::string> owners;  // of folders
   for (const Board& board : boards) {
@@ -286,6 +291,7 @@ void run_pull(const PullArguments& arguments, CliContext& context) {
                    {"error", answer.status.ok() ? json(nullptr) : json(answer.status.message())}});
     if (!answer.status.ok()) context.fail(boards[i].name + ": " + answer.status.message());
   }
+  if (interrupted()) context.stopped(kStopped);
   if (context.json()) return context.print_json({{"boards", all}});
   context.print(table);
 }
