@@ -38,6 +38,7 @@ void Simulation::fly(const TrialRequest& request) {
   if (lost_told_) promises_.lost_device_rests(true, true);
   const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
   if (c > 0) {
+    note_measured(c);
     const bool runs = runs_configuration(request.stage);
     const Handed handed{c, s, name_of(process_->role(c, s)), runs, !world_.isolated};
     promises_.never_twice_bitten(handed);

@@ -67,6 +67,7 @@ class Simulation {
   void looked(bool everywhere = true);
   void note_adopted();
   void note_adopted(int s, int is);
+  void note_measured(int c);
   void note_unrun();
   // doubles.
   void make_device();
