@@ -262,13 +262,17 @@ std::size_t ProductChoice::best_format() {
       remembered_.product_us > 0)
     predicted_[static_cast<std::size_t>(remembered_.format)] = {
         csr_us() * remembered_.product_us / remembered_.csr_us, 0};
-  std::size_t& best = best_format_ = 0;
+  best_format_ = 0;
+  double most = 0;
   for (std::size_t i = 1; i < kSparseFormats; ++i) {
-    const bool fits = stored_bytes_[i] <= options_.format_limit_bytes &&
-                      !entrants(static_cast<SparseFormat>(i)).empty();
-    if (fits && predicted_[i].saving_us(csr_us()) > predicted_[best].saving_us(csr_us())) best = i;
+    const double saving = predicted_[i].saving_us(csr_us());
+    if (saving <= most || stored_bytes_[i] > options_.format_limit_bytes ||
+        entrants(static_cast<SparseFormat>(i)).empty())
+      continue;
+    most = saving;
+    best_format_ = i;
   }
-  return best;
+  return best_format_;
 }
 
 double ProductChoice::sizing_us() const {
@@ -322,19 +326,14 @@ ProductChoice::Wish ProductChoice::weigh(std::size_t best, const Outlook& outloo
   conversion_.left_low = outlook.low;
   conversion_.left_expected = outlook.expected;
   conversion_.break_even_iterations = 1e6 * cost / gain;
-  if (!always() && allowed_us(outlook) < 1e6 * cost) {
+  const bool affordable = always() || allowed_us(outlook) >= 1e6 * cost;
+  if (!affordable || (!always() && outlook.low * gain < kReserve * 1e6 * cost)) {
     if (says)
       conversion_.reason = text(
-          "in %.0f products never more than %.0f were still to come, at the lower end; a "
-          "conversion, of %.2f ms, is more than may be lost on it",
-          products_, most_expected_, conversion_.cost_ms);
-    return Wish::nothing;
-  }
-  if (!always() && outlook.low * gain < kReserve * 1e6 * cost) {
-    if (says)
-      conversion_.reason = text(
-          "in %.0f products never more than %.0f were still to come, at the lower end; a "
-          "conversion, of %.2f ms, pays from %.0f on",
+          affordable ? "in %.0f products never more than %.0f were still to come, at the lower "
+                       "end; a conversion, of %.2f ms, pays from %.0f on"
+                     : "in %.0f products never more than %.0f were still to come, at the lower "
+                       "end; a conversion, of %.2f ms, is more than may be lost on it",
           products_, most_expected_, conversion_.cost_ms,
           kReserve * conversion_.break_even_iterations);
     return Wish::nothing;
