@@ -16,31 +16,34 @@ std::string numbers(Span<const std::int64_t> values) {
   return out + "]";
 }
 
+void tell(const char* name, const Status& status, ObjectWriter& object) {
+  object.text(name, status.to_string());
+}
+
 std::string status_json(const AgentStatus& status) {
   ObjectWriter object;
-  object.text("storage", status.storage.to_string());
-  object.text("journal", status.journal.to_string());
-  object.counts("journal_dropped_bytes new_suspects new_quarantines",
-                {status.journal_dropped_bytes, status.new_suspects, status.new_quarantines});
-  object.text("model", status.model.to_string());
-  object.counts("model_generation", {status.model_generation});
-  object.text("model_digest", status.model_digest != 0 ? hexadecimal(status.model_digest) : "");
+  tell("storage", status.storage, object);
+  tell("journal", status.journal, object);
+  object.counts("journal_dropped_bytes new_suspects new_quarantines model_generation",
+                {status.journal_dropped_bytes, status.new_suspects, status.new_quarantines,
+                 status.model_generation});
+  tell("model", status.model, object);
+  object.text("model_digest", hexadecimal(status.model_digest));
   object.text("model_state", model_state_name(status.model_standing.state));
   if (const Status& gone_back = status.model_standing.gone_back; !gone_back.ok())
     object.text("model_refuted", gone_back.message());
-  object.text("trials", status.trials.to_string());
+  tell("trials", status.trials, object);
   object.flag("tuning_enabled", status.tuning_enabled);
   object.text("blocker", blocker_name(status.blocker));
   object.text("advice", status.advice);
-  object.counts("ended_devices", {status.ended_devices});
-  object.counts("lost_devices", {status.lost_devices});
   object.numbers(
       "kernel_seconds tuning_seconds charged_seconds saved_seconds helper_processor_seconds "
       "build_processor_seconds",
       {status.kernel_seconds, status.tuning_seconds, status.charged_seconds, status.saved_seconds,
        status.helper_processor_seconds, status.build_processor_seconds});
-  object.counts("quarantined unslotted_launches class_launches",
-                {status.quarantined, status.unslotted_launches, status.class_launches});
+  object.counts("quarantined unslotted_launches class_launches ended_devices lost_devices",
+                {status.quarantined, status.unslotted_launches, status.class_launches,
+                 status.ended_devices, status.lost_devices});
   return object.finish();
 }
 
@@ -73,7 +76,7 @@ std::string explanation_json(const Explanation& e) {
              joined("[%, %]", number_text(e.fraction_low, 9), number_text(e.fraction_high, 9)));
   object.text("fraction_origin", e.fraction_origin);
   object.flag("launches_said", e.launches_said);
-  if (e.captured) object.flag("captured", true);
+  object.flag("captured", e.captured);
   std::string resembles = "[";
   for (const Explanation::Resemblance& one : e.resembles) {
     if (resembles.size() > 1) resembles += ", ";

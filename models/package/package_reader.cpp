@@ -323,7 +323,7 @@ class Reader {
     const bool is_input = spec.kind == ArgumentKind::buffer && spec.access != Access::out;
     if ((spec.captured && !is_input) || (spec.is_index && !(is_input && is_integer(spec.type))) ||
         (spec.fill == Fill::ramp && !spec.is_index)) {
-      return corrupt("only a buffer that is read is captured, and of integers an index");
+      return corrupt("only what is read is captured, and of integers an index");
     }
     if (spec.kind == ArgumentKind::local && contents_->dialect != Dialect::opencl) {
       return corrupt("only the dialect opencl has local memory as an argument");

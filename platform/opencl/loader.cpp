@@ -54,8 +54,8 @@ Result<std::shared_ptr<const Api>> resolve_all(void* library, std::string path) 
     place += sizeof function;
   }
   if (missing != nullptr) {
-    return {StatusCode::unsupported,
-            "OpenCL library '%' lacks %; expected all functions of OpenCL 1.2", path, missing};
+    return {StatusCode::unsupported, "OpenCL library '%' lacks %, which OpenCL 1.2 has", path,
+            missing};
   }
   api->path = std::move(path);
   return std::shared_ptr<const Api>(std::move(api));
