@@ -130,6 +130,20 @@ void Dangers::close(const Closed& closed) {
   open_.erase(std::remove_if(open_.begin(), open_.end(), closed), open_.end());
 }
 
+void Dangers::close_all() {
+  for (const OpenTrial& open : open_) {
+    if (open.place == Where::helper)
+      unfinished_[unfinished_count_++ % unfinished_.size()] = open.trial.who();
+  }
+  open_.clear();
+}
+
+bool Dangers::is_unfinished(std::uint64_t who) const {
+  int times = 0;
+  for (const std::uint64_t each : unfinished_) times += each == who ? 1 : 0;
+  return times > 1;
+}
+
 bool Dangers::has_room_for(std::size_t count, bool exposed) const {
   for (const OpenTrial& open : open_) count += open.exposed == exposed;
   return count <= limits_.open_trials;

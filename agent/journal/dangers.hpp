@@ -1,6 +1,7 @@
 // What a replayed journal knows of what may not run.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -64,13 +65,16 @@ class Dangers {
   bool has_room_for(std::size_t count, bool exposed) const;
   const OpenTrial* open_trial(const TrialKey& key) const;  // no exposure
   bool is_exposed(const TrialKey& key, Where place) const;
+  // At least two sessions ended while a helper had it in its hands (Trial::who()), of the last
+  // sixteen until a compaction.
+  bool is_unfinished(std::uint64_t who) const;
 
   // --- Taking over records; false: malformed. `names`: the state's. ---
   bool apply_to_trial(RecordType type, Bytes payload, std::uint64_t session, const Table& names);
   bool apply(RecordType type, std::uint8_t version, Bytes payload, const Table& names);
   void apply_wrong(const Wrong& wrong, std::uint8_t version, Bytes payload, const Table& names);
-  // Nothing is open any more.
-  void close_all() { open_.clear(); }
+  // Nothing is open any more: the session has ended.
+  void close_all();
   // Hands out the tables, with the types of their records.
   template <class Visit>
   void for_each_table(const Visit& visit) const {
@@ -92,6 +96,8 @@ class Dangers {
   Limits limits_;
   std::uint64_t next_serial_ = 1;
   std::vector<OpenTrial> open_;
+  std::array<std::uint64_t, 16> unfinished_{};  // Trial::who(); the oldest is overwritten
+  std::uint32_t unfinished_count_ = 0;
   Table quarantines_;  // these two by danger_key()
   Table suspects_;
   Table wrongs_;  // by Trial::plain_key()

@@ -234,8 +234,14 @@ bool Choice::begin_work(ShapeTask& task, TimeSource source) {
   return true;
 }
 
-Admission Choice::admission(const ShapeTask& task, const Configuration& configuration) const {
+Admission Choice::admission(ShapeTask& task, const Configuration& configuration) const {
   const KernelTask& kernel = task.kernel;
+  if (task.unfinished != Unfinished::tried &&
+      journal_.state().dangers().is_unfinished(task.identity.subject() ^
+                                               digest_of(configuration))) {
+    task.unfinished = Unfinished::left_out;
+    return Admission::refused;
+  }
   if (!facts_.may(kernel.facts(), configuration, task.slot.shape, kernel.trial_place())) {
     return Admission::refused;
   }
@@ -255,11 +261,8 @@ std::optional<Proposal> Choice::take_proposal(ShapeTask& task, TimeSource source
     return admission(task, configuration);
   };
   for (std::size_t i = task.postponed.size(); i-- > 0;) {
-    const Proposal again = task.postponed[i];
+    const Proposal& again = task.postponed[i];
     if (source == TimeSource::start_up && again.origin != ProposalOrigin::first_pick) continue;
-    if (!facts_.may(task.facts(), again.configuration, task.slot.shape, task.kernel.trial_place()))
-      continue;
-    task.postponed.erase(task.postponed.begin() + static_cast<std::ptrdiff_t>(i));
     if (admit(again.configuration) == Admission::admitted) return again;
   }
   if (std::optional<Proposal> missed = take_suspect(task, true)) return missed;
@@ -278,8 +281,13 @@ std::optional<Proposal> Choice::take_proposal(ShapeTask& task, TimeSource source
     task.class_hinted = true;
     task.search.add_hint(of_class->configuration);
   }
-  if (std::optional<Proposal> proposal = task.search.next(admit)) return proposal;
-  return take_suspect(task, false);
+  std::optional<Proposal> proposal = task.search.next(admit);
+  if (!proposal && task.unfinished == Unfinished::left_out) {
+    task.unfinished = Unfinished::tried;
+    knowledge_.renew(task);
+    return take_proposal(task, source);
+  }
+  return proposal ? proposal : take_suspect(task, false);
 }
 
 // Suspects are tried in a helper only: first where launches miss what was adopted, else last of

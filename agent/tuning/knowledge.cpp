@@ -329,10 +329,13 @@ bool Knowledge::renew_one(ShapeTask* preferred) {
     begin_anew(*next);
     return true;
   }
-  const std::vector<KnownMeasurement> known = measurements_of(*next);
-  next->search.renew(next->kernel.model, known);
+  renew(*next);
   next->exhausted = false;
   return true;
+}
+
+void Knowledge::renew(ShapeTask& task) {
+  task.search.renew(task.kernel.model, measurements_of(task));
 }
 
 bool Knowledge::record(const ShapeTask& task, const StepResult& result) {

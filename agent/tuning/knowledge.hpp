@@ -37,6 +37,8 @@ class Knowledge : EnginePart {
   bool retrain(Nanoseconds left);
   // One shape goes over to another model or to other data; true if there was one.
   bool renew_one(ShapeTask* preferred);
+  // What was refused so far is proposed again.
+  void renew(ShapeTask& task);
 
   std::uint64_t captured_digest(const KernelState& kernel, const Shape& shape) const;
   // A file of that digest lies there, and making it took the application so long.

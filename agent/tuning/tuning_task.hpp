@@ -64,6 +64,9 @@ struct Comeback {
   }
 };
 
+// What sessions ended on is not tried before everything else was.
+enum class Unfinished : std::uint8_t { none, left_out, tried };
+
 struct ShapeTask {
   ShapeTask(KernelTask& kernel_task, ShapeSlot& shape_slot, const Lanes& lanes,
             ShapeSearch shape_search)
@@ -123,6 +126,7 @@ struct ShapeTask {
   std::string baseline_failure;
   bool baseline_failed = false;  // for good
   bool exhausted = false;
+  Unfinished unfinished = Unfinished::none;
   bool class_hinted = false;  // what ran for its class was proposed
 
   // --- accounts ---
