@@ -186,7 +186,7 @@ class Reader {
     if (wrong_ == nullptr && !rest_.empty()) wrong_ = "end";
     if (wrong_ == nullptr) return {};
     return Status(StatusCode::corrupt,
-                  "helper message, field '%': out of range or beyond the payload", wrong_);
+                  "helper message, field '%': out of range", wrong_);
   }
 
  private:

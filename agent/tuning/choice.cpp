@@ -136,7 +136,7 @@ Comeback* Choice::comeback(ShapeTask& task) {
   for (Comeback& each : task.comebacks) {
     const bool waits = each.time.count() == 0 || each.from_launches > task.launches();
     if (waits || (best != nullptr && best->time <= each.time)) continue;
-    if (admission(task, each.configuration) == Admission::admitted) best = &each;
+    if (admission(task, each.configuration, true) == Admission::admitted) best = &each;
   }
   return best;
 }
@@ -234,9 +234,10 @@ bool Choice::begin_work(ShapeTask& task, TimeSource source) {
   return true;
 }
 
-Admission Choice::admission(ShapeTask& task, const Configuration& configuration) const {
+Admission Choice::admission(ShapeTask& task, const Configuration& configuration,
+                            bool measured) const {
   const KernelTask& kernel = task.kernel;
-  if (task.unfinished != Unfinished::tried &&
+  if (!measured && task.unfinished != Unfinished::tried &&
       journal_.state().dangers().is_unfinished(task.identity.subject() ^
                                                digest_of(configuration))) {
     task.unfinished = Unfinished::left_out;

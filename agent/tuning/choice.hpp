@@ -45,7 +45,8 @@ class Choice : EnginePart {
   std::optional<Configuration> suspect(const ShapeTask& task, bool missed) const;
   bool is_adopted(const ShapeTask& task, const Configuration& configuration) const;
   std::optional<Proposal> take_suspect(ShapeTask& task, bool missed);
-  Admission admission(ShapeTask& task, const Configuration& configuration) const;
+  Admission admission(ShapeTask& task, const Configuration& configuration,
+                      bool measured = false) const;
 
   Knowledge& knowledge_;
   Flight& flight_;
