@@ -185,8 +185,7 @@ class Reader {
   Status finish() {
     if (wrong_ == nullptr && !rest_.empty()) wrong_ = "end";
     if (wrong_ == nullptr) return {};
-    return Status(StatusCode::corrupt,
-                  "helper message, field '%': out of range", wrong_);
+    return Status(StatusCode::corrupt, "helper message, field '%': out of range", wrong_);
   }
 
  private:
