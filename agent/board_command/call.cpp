@@ -21,6 +21,15 @@ std::size_t counted(std::string_view words, bool least) {
   return count;
 }
 
+Result<std::uint64_t> number_in(const std::string& name, const std::string& text) {
+  char* end = nullptr;
+  errno = 0;
+  const unsigned long long value = std::strtoull(text.c_str(), &end, 10);
+  const bool begins = text[0] >= '0' && text[0] <= '9';
+  if (begins && *end == '\0' && errno == 0) return std::uint64_t{value};
+  return Status(StatusCode::invalid_argument, "--% '%': expected a whole number", name, text);
+}
+
 }  // namespace
 
 std::string Call::option(const char* name, const char* otherwise) const {
@@ -28,16 +37,9 @@ std::string Call::option(const char* name, const char* otherwise) const {
   return found != options.end() ? found->second : otherwise;
 }
 
-Result<std::uint64_t> Call::number(const char* name, std::uint64_t otherwise) const {
-  const auto found = options.find(name);
-  if (found == options.end()) return otherwise;
-  char* end = nullptr;
-  errno = 0;
-  const unsigned long long value = std::strtoull(found->second.c_str(), &end, 10);
-  const bool begins = found->second[0] >= '0' && found->second[0] <= '9';
-  if (begins && *end == '\0' && errno == 0) return std::uint64_t{value};
-  return Status(StatusCode::invalid_argument, "--% '%': expected a whole number", name,
-                found->second);
+std::uint64_t Call::number(const char* name, std::uint64_t otherwise) const {
+  const auto found = numbers.find(name);
+  return found != numbers.end() ? found->second : otherwise;
 }
 
 Result<Call> call_of(const Verb& verb, const std::vector<std::string>& words) {
@@ -65,7 +67,9 @@ Result<Call> call_of(const Verb& verb, const std::vector<std::string>& words) {
         return Status(StatusCode::invalid_argument, "%: % needs a value", verb.name, word);
       call.options[name] = equals < word.size() ? word.substr(equals + 1) : words[++i];
       if (!is_listed(kNumbers, name)) continue;
-      if (const auto number = call.number(name.c_str(), 0); !number.ok()) return number.status();
+      const Result<std::uint64_t> number = number_in(name, call.options[name]);
+      if (!number.ok()) return number.status();
+      call.numbers[name] = *number;
     }
   }
   for (const std::string& word : call.words) {

@@ -14,15 +14,15 @@
 namespace idletune::board {
 
 struct Call {
-  std::vector<std::string> words;              // behind the verb, in order
-  std::map<std::string, std::string> options;  // "shape" of --shape
+  std::vector<std::string> words;                // behind the verb, in order
+  std::map<std::string, std::string> options;    // "shape" of --shape
+  std::map<std::string, std::uint64_t> numbers;  // of those that are whole numbers
   bool json = false;
   bool help = false;
   // The word at `place`, or an empty one.
   std::string word(std::size_t place) const { return place < words.size() ? words[place] : ""; }
   std::string option(const char* name, const char* otherwise = "") const;
-  // A whole number. Error: invalid_argument.
-  Result<std::uint64_t> number(const char* name, std::uint64_t otherwise) const;
+  std::uint64_t number(const char* name, std::uint64_t otherwise) const;
 };
 
 struct Verb {

@@ -28,9 +28,8 @@ Result<std::unique_ptr<Device>> open_device(const Call& call, Dialect dialect) {
   const bool prefers_cuda = dialect != Dialect::opencl;
 #endif
   const std::string backend = call.option("backend", prefers_cuda ? "cuda" : "opencl");
-  const Result<std::uint64_t> index = call.number("device", 0);
-  if (!index.ok()) return index.status();
-  const auto place = static_cast<std::uint32_t>(std::min<std::uint64_t>(*index, UINT32_MAX));
+  const auto place =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(call.number("device", 0), UINT32_MAX));
   if (backend == "opencl") return detail::open_opencl(place, {});
   if (backend == "cuda") return detail::open_cuda(place, {});
   return Status(StatusCode::invalid_argument, "--backend '%': expected opencl or cuda", backend);
@@ -82,8 +81,6 @@ Status tell(const TunedKernel& kernel, const Shape& shape, Facts& answer) {
 Status explore_kernel(const Call& call, Facts& answer) {
   const Result<Problem> shape = parse_problem(call.option("shape"));
   if (!shape.ok()) return shape.status();
-  const Result<std::uint64_t> seconds = call.number("seconds", 60);
-  if (!seconds.ok()) return seconds.status();
   const std::string path = call.word(0);
   auto bytes = read_pushed_file(path, KernelPackage::kMaxBytes, nullptr);
   if (!bytes.ok()) return bytes.status();
@@ -101,7 +98,7 @@ Status explore_kernel(const Call& call, Facts& answer) {
   if (Status prepared = kernel->prepare(*shape); !prepared.ok()) return prepared;
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
-  const std::uint64_t most = std::min<std::uint64_t>(*seconds, 1'000'000'000);
+  const std::uint64_t most = std::min<std::uint64_t>(call.number("seconds", 60), 1'000'000'000);
   const detail::Ending ending = detail::tune_within(*agent, std::chrono::seconds(most),
                                                     [](std::uint64_t) { return interrupted == 0; });
   answer.text("ended", ending_name(ending));

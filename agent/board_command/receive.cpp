@@ -44,10 +44,9 @@ Status check_name(const std::string& name) {
 
 // What has come is the whole of what was sent.
 Status check_whole(const Call& call, std::size_t bytes) {
-  const Result<std::uint64_t> length = call.number("length", bytes);
-  if (!length.ok()) return length.status();
-  if (bytes == *length) return {};
-  return Status(StatusCode::corrupt, "%: % bytes, expected %", kStandardInput, bytes, *length);
+  const std::uint64_t length = call.number("length", bytes);
+  if (bytes == length) return {};
+  return Status(StatusCode::corrupt, "%: % bytes, expected %", kStandardInput, bytes, length);
 }
 
 Status check_digest(const Call& call, const Model& model) {

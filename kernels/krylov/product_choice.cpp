@@ -263,13 +263,13 @@ std::size_t ProductChoice::best_format() {
     predicted_[static_cast<std::size_t>(remembered_.format)] = {
         csr_us() * remembered_.product_us / remembered_.csr_us, 0};
   best_format_ = 0;
-  double most = 0;
+  saving_us_ = 0;
   for (std::size_t i = 1; i < kSparseFormats; ++i) {
     const double saving = predicted_[i].saving_us(csr_us());
-    if (saving <= most || stored_bytes_[i] > options_.format_limit_bytes ||
+    if (saving <= saving_us_ || stored_bytes_[i] > options_.format_limit_bytes ||
         entrants(static_cast<SparseFormat>(i)).empty())
       continue;
-    most = saving;
+    saving_us_ = saving;
     best_format_ = i;
   }
   return best_format_;
@@ -306,8 +306,7 @@ ProductChoice::Wish ProductChoice::think_of_conversion(const Outlook& outlook) {
     return Wish::nothing;
   }
   const std::size_t best = best_format();
-  if (predicted_[best].saving_us(csr_us()) >= kLeastGain * csr_us())
-    return weigh(best, outlook, says);
+  if (saving_us_ >= kLeastGain * csr_us()) return weigh(best, outlook, says);
   decided_ = true;
   conversion_.reason = text("no format is expected to be faster than CSR (%.1f us) by %.0f %%",
                             csr_us(), 100 * kLeastGain);
@@ -315,7 +314,6 @@ ProductChoice::Wish ProductChoice::think_of_conversion(const Outlook& outlook) {
 }
 
 ProductChoice::Wish ProductChoice::weigh(std::size_t best, const Outlook& outlook, bool says) {
-  const double gain = predicted_[best].saving_us(csr_us());
   const double bytes_per_csr =
       static_cast<double>(stored_bytes_[best]) / static_cast<double>(stored_bytes_[0]);
   const double conversion = 1e-6 * model_.conversion_us(static_cast<SparseFormat>(best));
@@ -325,9 +323,9 @@ ProductChoice::Wish ProductChoice::weigh(std::size_t best, const Outlook& outloo
   conversion_.cost_ms = 1e3 * cost;
   conversion_.left_low = outlook.low;
   conversion_.left_expected = outlook.expected;
-  conversion_.break_even_iterations = 1e6 * cost / gain;
+  conversion_.break_even_iterations = 1e6 * cost / saving_us_;
   const bool affordable = always() || allowed_us(outlook) >= 1e6 * cost;
-  if (!affordable || (!always() && outlook.low * gain < kReserve * 1e6 * cost)) {
+  if (!affordable || (!always() && outlook.low * saving_us_ < kReserve * 1e6 * cost)) {
     if (says)
       conversion_.reason = text(
           affordable ? "in %.0f products never more than %.0f were still to come, at the lower "

@@ -133,6 +133,7 @@ class ProductChoice {
   bool comparing_ = false;   // with that
   std::array<PredictedTime, kSparseFormats> predicted_{};
   std::size_t best_format_ = 0;  // where CSR takes what is predicted for it
+  double saving_us_ = 0;         // of that
   std::array<std::uint64_t, kSparseFormats> stored_bytes_{};
   double vector_bytes_ = 0;
   Conversion conversion_;

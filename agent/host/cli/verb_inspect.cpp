@@ -6,6 +6,7 @@
 #include "agent/host/cli/places.hpp"
 #include "agent/host/cli/verbs.hpp"
 #include "agent/host/report/numbers.hpp"
+#include "agent/journal/names.hpp"
 #include "agent/journal/summary.hpp"
 #include "agent/signing/trailer.hpp"
 #include "models/host/history/combine_repeats.hpp"
@@ -376,11 +377,10 @@ void print_described(const json& value, const std::string& indent, const CliCont
 }
 
 // People see names beside a configuration's values.
-json named(const json& names, const json& values) {
-  std::string text;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    text += (i > 0 ? " " : "") + names[i].get<std::string>() + "=" + values[i].dump();
-  return text;
+std::string named(const json& names, const json& values) {
+  std::string all;
+  for (const json& name : names) all += (all.empty() ? "" : " ") + name.get<std::string>();
+  return journal::named_values(all, values.get<std::vector<std::int64_t>>());
 }
 
 void name_configurations(json& file) {
