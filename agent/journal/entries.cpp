@@ -35,7 +35,7 @@ TrialKey Trial::plain_key() const {
   return {kernel, device, driver, digest_of(shape), digest_of(configuration)};
 }
 
-std::uint64_t Trial::who() const { return subject() ^ digest_of(configuration); }
+std::uint64_t Trial::who(const Configuration& other) const { return subject() ^ digest_of(other); }
 
 const char* quarantine_reason_name(QuarantineReason reason) {
   switch (reason) {

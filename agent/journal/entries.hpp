@@ -49,7 +49,9 @@ struct Trial {
   TrialKey key() const;
   TrialKey plain_key() const;  // of danger, which is the driver's, whatever the data
   std::uint64_t subject() const { return kernel ^ device ^ driver; }
-  std::uint64_t who() const;  // of the subject, by configuration; for what outlives a process
+  // Of the subject, by configuration; for what outlives a process.
+  std::uint64_t who() const { return who(configuration); }
+  std::uint64_t who(const Configuration& other) const;
 };
 
 // Where a configuration runs. Stored; the numbers never change.

@@ -238,8 +238,7 @@ Admission Choice::admission(ShapeTask& task, const Configuration& configuration,
                             bool measured) const {
   const KernelTask& kernel = task.kernel;
   if (!measured && task.unfinished != Unfinished::tried &&
-      journal_.state().dangers().is_unfinished(task.identity.subject() ^
-                                               digest_of(configuration))) {
+      journal_.state().dangers().is_unfinished(task.identity.who(configuration))) {
     task.unfinished = Unfinished::left_out;
     return Admission::refused;
   }
