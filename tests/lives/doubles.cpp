@@ -267,7 +267,10 @@ Status Simulation::warmed_up(Values values, Nanoseconds deadline) {
     if (first == launched_.end() || first->first.first != c) announce(handed);
     is_built(c);
   }
-  if (world_.nature(reference_.driver(), c) != Nature::hang_warm_up) return {};
+  if (world_.nature(reference_.driver(), c) != Nature::hang_warm_up) {
+    if (alive() && c > 0) reference_.of(c).outcome = true;  // of its death while it was built
+    return {};
+  }
   time_->pass(deadline);
   if ((alive() || death_ == Death::clean) && !reference_.of(c).bitten.there()) {
     reference_.of(c).ever_bitten = true;

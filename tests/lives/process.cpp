@@ -247,10 +247,18 @@ namespace {
 std::string text(const journal::ShapeKey& key) {
   return std::to_string(key.kernel ^ key.driver) + "/" + std::to_string(key.shape);
 }
+
+std::string text(const journal::Trial& trial) {
+  return text(trial.shape_key()) + "/" + std::to_string(trial.key().configuration);
+}
 }  // namespace
 
 std::string Process::key_text(int s) const {
   return text(inside_->trial_of(world_, 0, s).shape_key());
+}
+
+std::string Process::trial_text(int c, int s) const {
+  return text(inside_->trial_of(world_, c, s));
 }
 
 Snapshot Process::snapshot() const {
@@ -262,9 +270,7 @@ Snapshot Process::snapshot() const {
     if (state.dangers().is_suspect(key)) result.suspect.insert(c);
   }
   state.for_each_measurement([&](const journal::Measurement& m) {
-    const std::string trial =
-        text(m.trial.shape_key()) + "/" + std::to_string(m.trial.key().configuration);
-    result.measured[trial] = static_cast<int>(m.status);
+    result.measured[text(m.trial)] = static_cast<int>(m.status);
   });
   state.for_each_adoption([&](const journal::Adoption& adoption) {
     result.adopted[text(adoption.trial.shape_key())] =

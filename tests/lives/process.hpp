@@ -100,8 +100,9 @@ class Process {
   Snapshot snapshot() const;
   Snapshot account() const;  // seconds only
   Models models() const;
-  std::string key_text(int s) const;  // of the shape, in snapshots
-  bool in_debt() const;               // the account bears nothing more
+  std::string key_text(int s) const;           // of the shape, in snapshots
+  std::string trial_text(int c, int s) const;  // likewise
+  bool in_debt() const;                        // the account bears nothing more
   bool storage_ok() const;
   bool device_is_lost() const;
   bool tuning_goes_on() const;

@@ -305,9 +305,8 @@ void Simulation::note_adopted(int s, int is) {
 
 // What was measured otherwise since is another measurement if it is measured so again.
 void Simulation::note_measured(int c) {
-  const std::string configuration = std::to_string(digest_of(world_.configuration(c)));
   for (int s = 0; s < world_.shapes(); ++s) {
-    const auto known = acknowledged_.measured.find(process_->key_text(s) + "/" + configuration);
+    const auto known = acknowledged_.measured.find(process_->trial_text(c, s));
     if (known != acknowledged_.measured.end() && known->second != process_->measured(c, s))
       acknowledged_.measured.erase(known);
   }
