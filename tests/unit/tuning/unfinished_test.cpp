@@ -26,8 +26,10 @@ std::vector<Configuration> tried_on(const std::shared_ptr<Disk>& disk, std::size
   return tried;
 }
 
-// So many sessions that end well while the helper has it in its hands.
-std::shared_ptr<Disk> unfinished(const Configuration& configuration, int sessions) {
+// So many sessions that end well while the helper has it in its hands. The first may have measured
+// it before.
+std::shared_ptr<Disk> unfinished(const Configuration& configuration, int sessions,
+                                 Nanoseconds measured = {}) {
   auto disk = std::make_shared<Disk>();
   for (int i = 0; i < sessions; ++i) {
     const auto board = board_that();
@@ -35,6 +37,8 @@ std::shared_ptr<Disk> unfinished(const Configuration& configuration, int session
     REQUIRE(engine.launch().ok());
     journal::Trial trial = engine.task().identity;
     trial.configuration = configuration;
+    if (i == 0 && measured.count() > 0)
+      engine.journal->measured({trial, TrialStatus::correct, measured, measured, 9});
     (void)engine.journal->intent({trial, journal::IntentStage::run, true});
     REQUIRE(engine.journal->shutdown().ok());
   }
@@ -50,6 +54,14 @@ TEST_CASE("what two sessions ended on is tried behind all others") {
   const std::vector<Configuration> later = tried_on(unfinished(usual[0], 2), SIZE_MAX);
   REQUIRE(later.size() == usual.size());
   CHECK(later.back() == usual[0]);
+}
+
+TEST_CASE("what was measured to be fast comes back first, whatever ended on it") {
+  const std::vector<Configuration> usual = tried_on(std::make_shared<Disk>(), SIZE_MAX);
+  REQUIRE(usual.size() > 10);
+  const Configuration last = usual.back();
+  CHECK(tried_on(unfinished(last, 2, 100us), 1) == std::vector<Configuration>{last});
+  CHECK(tried_on(unfinished(last, 2), 1) == std::vector<Configuration>{usual[0]});
 }
 
 TEST_CASE("a journal remembers sixteen unfinished trials at most") {
