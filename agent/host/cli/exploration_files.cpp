@@ -139,7 +139,7 @@ report::Figure convergence_figure(const std::vector<double>& times_ns, double be
 bool LivePage::due() const { return Clock::now() >= next_; }
 
 Status LivePage::write(const History& history, const std::vector<double>& times_ns,
-                       std::uint64_t total, double default_ns, bool over) {
+                       std::uint64_t total, const report::KnownRates& rates, bool over) {
   const Clock::time_point start = Clock::now();
   report::Page page;
   const std::string what = history.kernel + " " + report::shape_text(history.shape);
@@ -154,13 +154,13 @@ Status LivePage::write(const History& history, const std::vector<double>& times_
       {report::count_text(history.rows()), "of " + report::count_text(total) + " measured"},
       {report::time_text(best), "best"},
       {report::count_text(history.rows() - history.count(TrialStatus::correct)), "failed"}};
-  if (default_ns > 0) page.totals.push_back({report::time_text(default_ns), "default"});
+  if (rates.default_ns > 0) page.totals.push_back({report::time_text(rates.default_ns), "default"});
   page.renew_seconds = over ? 0 : kRenewSeconds;
   if (best > 0) {
     page.sections.push_back(
-        {"progress", "How far it is", {convergence_figure(times_ns, best, default_ns)}});
+        {"progress", "How far it is", {convergence_figure(times_ns, best, rates.default_ns)}});
     report::ReportOptions options;
-    options.rates = [default_ns](const History&) { return report::KnownRates{default_ns}; };
+    options.rates = [rates](const History&) { return rates; };
     const report::Continue go_on = [](const std::string&) { return true; };
     std::vector<report::Recording> recordings;
     recordings.push_back({history, ""});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "agent/host/cli/exploration_task.hpp"
+#include "agent/host/report/sections.hpp"
 #include "models/host/history/history.hpp"
 
 namespace idletune::cli {
@@ -59,7 +60,7 @@ class LivePage {
   // What was measured so far, in the order in which it was. `total`: of the whole task. `over`: the
   // last time of this call; the page then renews itself no more. Errors: those of writing.
   Status write(const History& history, const std::vector<double>& times_ns, std::uint64_t total,
-               double default_ns, bool over);
+               const report::KnownRates& rates, bool over);
 
  private:
   std::string path_;

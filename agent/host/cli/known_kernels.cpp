@@ -53,6 +53,14 @@ Result<KnownKernels::Opened> KnownKernels::open_one(const std::string& file) {
   return Opened{file, *package};
 }
 
+report::KnownRates rates_of(double default_ns, const std::optional<KernelWork>& work) {
+  report::KnownRates rates{default_ns};
+  if (!work) return rates;
+  rates.operations = work->operations.value_or(0);
+  rates.bytes = work->compulsory_bytes;
+  return rates;
+}
+
 Result<KnownKernels> KnownKernels::open(const std::vector<std::string>& files) {
   KnownKernels kernels;
   for (const std::string& file : files) kernels.named_.push_back(must(open_one(file)));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "agent/host/report/common.hpp"
+#include "agent/host/report/sections.hpp"
 #include "models/host/history/history.hpp"
 #include "models/host/pack/work.hpp"
 
@@ -13,6 +14,9 @@ struct KernelFacts {
   std::optional<KernelWork> work;  // with that configuration
   std::string work_from;           // the file that says so
 };
+
+// For pages.
+report::KnownRates rates_of(double default_ns, const std::optional<KernelWork>& work);
 
 // What `idletune explore` noted about the default; an empty object without it.
 json default_note(const History& history);

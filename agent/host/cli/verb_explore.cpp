@@ -6,6 +6,7 @@
 #include "agent/host/cli/histories.hpp"
 #include "agent/host/cli/interrupts.hpp"
 #include "agent/host/cli/kernel_file.hpp"
+#include "agent/host/cli/known_kernels.hpp"
 #include "agent/host/cli/places.hpp"
 #include "agent/host/cli/sparse_problem.hpp"
 #include "agent/host/cli/verbs.hpp"
@@ -191,8 +192,10 @@ class Explore : ExplorationTask {
     for (const explore::ExploredConfiguration& result : log_->results()) {
       times.push_back(result.samples.empty() ? 0 : explore::median_ns(result.samples));
     }
-    const Status written =
-        live_->write(histories().front(), times, order_->size(), default_ns(), over);
+    const History history = histories().front();
+    const auto work = work_of(*package_, history.shape, package_->default_configuration());
+    const auto rates = rates_of(default_ns(), work.ok() ? std::optional(*work) : std::nullopt);
+    const Status written = live_->write(history, times, order_->size(), rates, over);
     if (written.ok()) return;
     context_.warn("the live page is given up: " + written.message());
     live_.reset();

@@ -152,8 +152,7 @@ void run_report(const ReportArguments& arguments, CliContext& context) {
   const auto kernels = must(KnownKernels::open(arguments.kernels));
   options.rates = [&kernels](const History& history) {
     const KernelFacts facts = kernels.about(history);
-    return report::KnownRates{facts.default_ns, facts.work ? facts.work->operations.value_or(0) : 0,
-                              facts.work ? facts.work->compulsory_bytes : 0};
+    return rates_of(facts.default_ns, facts.work);
   };
   report::Page page = page_of(study, arguments);
   Progress progress("report", 0, context.json());
