@@ -449,14 +449,16 @@ bool Process::classes_fail() const {
          inside_->engine().classes_fail(*inside_->engine().kernels().front());
 }
 
-bool Process::announced(int c, int s) const {
-  for (const auto& open : inside_->state().dangers().open_trials()) {
+bool Process::announced_in(const journal::State& state, int c, int s) const {
+  for (const auto& open : state.dangers().open_trials()) {
     if (open.trial.configuration == world_.configuration(c) &&
         (s < 0 || open.trial.shape == world_.shape(s)))
       return true;
   }
   return false;
 }
+
+bool Process::announced(int c, int s) const { return announced_in(inside_->state(), c, s); }
 
 std::set<int> Process::announced(bool in_helper_only) const {
   std::set<int> all;
@@ -479,27 +481,20 @@ std::string Process::noted_in(Bytes journal, std::uint64_t digest) const {
 }
 
 bool Process::announced_in(Bytes journal, int c, int s) const {
-  for (const auto& open : inside_->medium.read(journal).dangers().open_trials()) {
-    if (open.trial.configuration == world_.configuration(c) &&
-        (s < 0 || open.trial.shape == world_.shape(s)))
-      return true;
-  }
-  return false;
+  return announced_in(inside_->medium.read(journal), c, s);
 }
 
 std::string Process::idle_slots() const {
-  std::string text;
   for (const auto& task : inside_->tasks()) {
     if (task->variants.adopted() != nullptr || task->race != nullptr) continue;
     if (detail::is<detail::Installing>(task->work)) continue;  // soon adopted
     const auto since = static_cast<double>(task->launches() - task->said_at);
     if (task->said_launches > since) continue;  // they are to come
-    text += task->said_launches >= 0                  ? "-beside-one-that-was-said"
-            : detail::is<detail::Resting>(task->work) ? "-beside-one-at-rest"
-                                                      : "-beside-one-unfinished";
-    return text;
+    return task->said_launches >= 0                  ? "-beside-one-that-was-said"
+           : detail::is<detail::Resting>(task->work) ? "-beside-one-at-rest"
+                                                     : "-beside-one-unfinished";
   }
-  return text;
+  return "";
 }
 
 }  // namespace idletune::lives

@@ -147,6 +147,8 @@ class Process {
 
  private:
   struct Inside;
+  bool announced_in(const journal::State& state, int c, int s) const;
+
   const ProcessParts parts_;
   const World& world_;
   std::unique_ptr<Inside> inside_;
