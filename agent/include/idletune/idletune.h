@@ -1,6 +1,6 @@
 /* idletune for C and for whatever can call C. Handles are opaque; every function that can fail
  * returns an idletune_status and leaves a message for the calling thread. No function but those
- * named launch and idle is meant for hot paths. Link libidletune.a, libstdc++ (static is fine),
+ * named launch, idle and call is meant for hot paths. Link libidletune.a, libstdc++ (static is fine),
  * pthread and dl. */
 #ifndef IDLETUNE_H
 #define IDLETUNE_H
@@ -150,7 +150,7 @@ idletune_status idletune_load_kernel(idletune_agent* agent, idletune_device* dev
                                      const char* package_path, idletune_kernel** kernel);
 
 typedef enum idletune_argument_kind {
-  IDLETUNE_BUFFER = 0, /* .buffer: cl_mem */
+  IDLETUNE_BUFFER = 0, /* .buffer: cl_mem, or CUDA's device pointer */
   IDLETUNE_I32,
   IDLETUNE_U32,
   IDLETUNE_I64,
@@ -183,8 +183,8 @@ typedef struct idletune_argument {
 } idletune_argument;
 
 /* Enqueues the kernel for a problem size of `dimensions` numbers. `queue` NULL: the adopted one.
- * `wait_list` is an array of wait_count cl_events or NULL; `event` is a cl_event* that receives an
- * event, which the caller releases, or NULL. Never compiles, allocates, reads a file or waits for
+ * `wait_list` is an array of wait_count cl_events (CUevents) or NULL; `event` is a cl_event*
+ * (CUevent*) that receives an event, which the caller releases, or NULL. Never compiles, allocates, reads a file or waits for
  * tuning. */
 idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, size_t dimensions,
                                 const idletune_argument* arguments, size_t argument_count,

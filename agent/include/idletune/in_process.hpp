@@ -8,7 +8,7 @@ class TrialsInProcess;
 
 // Configurations are tried in the application's process, on the agent's own thread, where no
 // program can be started. This promises less than the helper: a configuration that takes its
-// process down takes the application down, once. The next start quarantines it. Any thread.
+// process down takes the application down, once. The next start suspects it. Any thread.
 const TrialsInProcess* trials_in_process();
 
 }  // namespace idletune

@@ -1,5 +1,5 @@
 // Learning while searching: for AgentOptions::learner and TunerOptions::learner. It has a header of
-// its own because a program contains a learner (some 45 KiB) only if the program names it.
+// its own because a program contains a learner (some 50 KiB) only if the program names it.
 #pragma once
 
 namespace idletune {

@@ -149,8 +149,8 @@ struct InPlaceOptions {
   double max_slowdown = 0.05;  // share by which the application's kernel time may grow meanwhile
 };
 
-// Lets IDLETUNE_MODE, _STATE, _MODEL, _VERBOSE, _MAX_TUNING_MS and _HELPER override the fields. No
-// other code of the library reads the environment, and in a privileged program (set-user-id, file
+// Lets IDLETUNE_MODE, _STATE, _MODEL, _VERBOSE, _MAX_TUNING_MS and _HELPER override the fields. But
+// for PATH (helper_in_path) no other code of the library reads the environment, and in a privileged program (set-user-id, file
 // capabilities) nothing does. Error: invalid_argument that names the variable
 // and what it takes.
 Status apply_environment(AgentOptions& options);

@@ -31,8 +31,8 @@ class ModelSlots;
 // that end within a minute in another way than by closing the agent, and what its first picks and
 // deaths were worth beside the confirmed one's, by tests that are wrong in one case of a hundred.
 // (That a minute has passed idle() or the background thread sees: one of them has to run.)
-// What is gone back from is refused for good, and what is older than the confirmed one, also after a
-// restart. Without a state folder, or where another process has it, nothing is tried.
+// The last 32 that were gone back from are refused, and what is older than the confirmed one, also
+// after a restart. Without a state folder, or where another process has it, nothing is tried.
 const ModelSlots* model_slots();
 
 }  // namespace idletune

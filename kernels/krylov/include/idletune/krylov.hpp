@@ -149,7 +149,7 @@ struct Chosen {
   std::uint32_t work_group = 0;
   bool fused = false;       // the steps of CG
   double predicted_us = 0;  // of a product in this format, before it was measured; 0: not predicted
-  double measured_us = 0;   // wall clock, the fastest measured; 0: not measured
+  double measured_us = 0;   // wall clock, the best kernel's median; 0: not measured
   std::uint32_t times_measured = 0;  // 1: in passing, and may have been disturbed
 };
 
@@ -161,7 +161,7 @@ struct SolveReport {
   double residual = 0;            // of the recurrence, as a share of the norm of b
   double true_residual = 0;       // of x as it is returned, from b and A, in double precision
   Chosen chosen;
-  double csr_us = 0;  // the fastest product in CSR; 0: not measured
+  double csr_us = 0;  // the same of a product in CSR
   Conversion conversion;
   double solve_seconds = 0;   // of that, `tuning_seconds` went into what was tried
   double tuning_seconds = 0;  // compiling, checking and converting

@@ -36,9 +36,9 @@ struct OpenOptions {
 //
 // Make the queue with CL_QUEUE_PROFILING_ENABLE if you can: a sample of its launches is then timed,
 // and what was adopted goes back to the default when it no longer wins. On a queue without it
-// (OpenCL's default) production is not watched: an adopted configuration rests on its trials alone
-// and is never demoted for being slow, nothing is counted as saved, and the kernel time that tuning
-// may draw on is at most the time that has passed. Errors: not_found (no OpenCL
+// (OpenCL's default) production is not watched: what was adopted is compared with the default by
+// trials every five minutes, and the kernel time that tuning may draw on, and what counts as saved,
+// are at most the time that has passed. Errors: not_found (no OpenCL
 // library), invalid_argument (the handles do not belong together), device_error.
 Result<std::unique_ptr<Device>> adopt(void* context, void* device_id, void* queue,
                                       const OpenOptions& options = {});
