@@ -33,7 +33,8 @@ inline int exponent_above(Span<const double> values) {
 }
 
 // By which power of two these are multiplied for numbers of so many bytes. The largest is below 1
-// then; where that would be the end of the smallest, both are as far from the ends of the range.
+// then; where that would be the end of the smallest, both are as far from the ends of the range, but
+// the largest below its third root: sums of products of such numbers, and their squares, fit.
 inline int fitting_exponent(Span<const double> values, std::size_t number_bytes) {
   const int range = number_bytes == sizeof(double) ? 1000 : 120;
   double smallest = HUGE_VAL;
@@ -44,7 +45,7 @@ inline int fitting_exponent(Span<const double> values, std::size_t number_bytes)
   const int above = exponent_above(values);
   const int below = std::ilogb(smallest);
   if (above - below <= range) return -above;
-  return std::min(-(above + below) / 2, range - above);
+  return std::min(-(above + below) / 2, range / 3 - above);
 }
 
 }  // namespace idletune::krylov

@@ -159,6 +159,30 @@ TEST_CASE("powers of two of A and b change neither iterations nor digits") {
   }
 }
 
+TEST_CASE("numbers as far apart as can be push nothing out of the range") {
+  const Subject subject = open_subject();
+  constexpr double kTiny = std::numeric_limits<double>::denorm_min();
+  SparseMatrix uneven = band(200);
+  for (double& value : uneven.values) value = value > 0 ? 4 : value;
+  uneven.values[1] = kTiny;
+  for (const Precision precision : kPrecisions) {
+    CAPTURE(static_cast<int>(precision));
+    const double tiny = precision == Precision::f64 ? kTiny : 1e-38, huge = 1 / std::sqrt(tiny);
+    Solver two = make_solver(subject, diagonal_of({1, tiny}), quiet(precision));
+    Vector y(2);
+    REQUIRE(two.multiply(Vector{huge, tiny}, y).ok());
+    CHECK(y[0] == doctest::Approx(huge));
+    Solver solver = make_solver(subject, uneven, quiet(precision));
+    for (const Method method : kMethods) {
+      CAPTURE(static_cast<int>(method));
+      if (method == Method::cg) continue;  // it is not symmetric
+      const Solved solved = test::solve(solver, waves(200, 1), how(method, 1e-4));
+      CHECK(solved.report.ended == Ended::converged);
+      CHECK(test::residual_of(uneven, waves(200, 1), solved.x).share < 2e-4);
+    }
+  }
+}
+
 TEST_CASE("an x beyond the range of double precision is overflow, and the one given stays") {
   const Subject subject = open_subject();
   for (const Method method : kMethods) {
