@@ -61,10 +61,18 @@ Result<TunedCalls::Call> TunedCalls::begin(const Problem& problem) {
 
 Status TunedCalls::end(const Call& call, const Measurement& measurement) {
   const bool correct = measurement.status == TrialStatus::correct;
+  if (!correct) {
+    // Before it counts as ended: who told it wrongly may tell it again.
+    Status fits = kernel_->package().plan(known(call.problem), call.configuration).status();
+    if (fits.ok() && !kernel_->package().space().contains(call.configuration))
+      fits = Status(StatusCode::invalid_argument, "no configuration of its parameters");
+    if (!fits.ok()) return Status(fits.code(), "calls '%': %", kernel_->name(), fits.message());
+  }
   auto& device = static_cast<detail::CalledDevice&>(kernel_->device());
   if (!device.calls().end(call.number, correct ? measurement.run_time : Nanoseconds(0))) {
-    return Status(StatusCode::invalid_argument, "calls '%': call % has ended, or was forgotten",
-                  kernel_->name(), call.number);
+    return Status(StatusCode::invalid_argument,
+                  "calls '%': call % never began, has ended, or was forgotten", kernel_->name(),
+                  call.number);
   }
   if (correct || call.configuration == kernel_->package().default_configuration()) return {};
   const bool timed = detail::OpenCalls::is_time(measurement.run_time);

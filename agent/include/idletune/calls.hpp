@@ -57,7 +57,8 @@ class TunedCalls {
   // does not run at this problem again, after `crash` or `timeout` nowhere; after others it does
   // not run here now. Of the default they say nothing. What a failed call took is lost. Waits,
   // where it failed, while somebody tunes. A call that does not end is forgotten after 64 others.
-  // Error: invalid_argument (it has ended already, or was forgotten).
+  // Error: invalid_argument (it never began, has ended already, or was forgotten; a failed one's
+  // problem or configuration is none of these calls', and it has not ended).
   Status end(const Call& call, const Measurement& measurement);
 
   // How many calls of the problem are still to come, as far as the application knows.

@@ -375,6 +375,27 @@ TEST_CASE("a call ends once") {
         StatusCode::invalid_argument);
 }
 
+TEST_CASE("a call that never began ends nothing, and accuses nobody") {
+  Application application("");
+  TunedCalls& calls = *application.calls;
+  const TunedCalls::Call call = required(calls.begin({0}));
+  for (const std::uint64_t number : {0, 5, 63}) {
+    const TunedCalls::Call none{{0}, {4, 3}, number};
+    CHECK(calls.end(none, {TrialStatus::crash, {}}).code() == StatusCode::invalid_argument);
+    CHECK(calls.end(none, {TrialStatus::correct, Nanoseconds(5)}).code() ==
+          StatusCode::invalid_argument);
+  }
+  // Nor does one that is told with what cannot be, which may then be told right.
+  for (const TunedCalls::Call& wrong :
+       {TunedCalls::Call{{0, 0, 0}, {4, 3}, call.number}, TunedCalls::Call{{0}, {}, call.number},
+        TunedCalls::Call{{0}, {4, 4}, call.number}}) {
+    CHECK(calls.end(wrong, {TrialStatus::crash, {}}).code() == StatusCode::invalid_argument);
+  }
+  CHECK(calls.end(call, {TrialStatus::crash, {}}).ok());
+  CHECK(application.agent->status().quarantined == 0);
+  CHECK(application.call_until({0}, kBest));
+}
+
 TEST_CASE("descriptions that make no sense are refused by name") {
   auto agent = Agent::open([] {
     AgentOptions options;
