@@ -159,7 +159,8 @@ idletune_status idletune_cuda_open(uint32_t index, idletune_device** device) {
 }
 
 void idletune_cuda_handles(idletune_device* device, void** context, void** stream) {
-  const idletune::cuda::Handles handles = idletune::cuda::handles(*device->device);
+  idletune::cuda::Handles handles;
+  if (device != nullptr) handles = idletune::cuda::handles(*device->device);
   if (context != nullptr) *context = handles.context;
   if (stream != nullptr) *stream = handles.stream;
 }

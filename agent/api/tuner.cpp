@@ -47,7 +47,7 @@ class Tuner::State {
     Configuration configuration;
     Nanoseconds time;
   };
-  static constexpr std::size_t kBest = 16;  // that are kept, should one fail later
+  static constexpr std::size_t kBest = 16;  // whose better times are told the search
   bool rank(const Configuration& configuration, Nanoseconds time);
 
   Status open_space(const TunerOptions& options);
@@ -167,10 +167,9 @@ bool Tuner::State::rank(const Configuration& configuration, Nanoseconds time) {
   if (time.count() == 0) return false;
   const auto place =
       std::find_if(best_.begin(), best_.end(), [&](const Timed& each) { return each.time > time; });
-  const bool is_kept = static_cast<std::size_t>(place - best_.begin()) < kBest;
-  best_.insert(place, {configuration, time});
-  if (best_.size() > kBest) best_.pop_back();
-  return is_kept;
+  const bool is_told = static_cast<std::size_t>(place - best_.begin()) < kBest;
+  best_.insert(place, {configuration, time});  // all: who is ahead may fail later
+  return is_told;
 }
 
 bool Tuner::State::pays(double launches, Nanoseconds step_cost, std::string* reason) const {

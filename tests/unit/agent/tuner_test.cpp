@@ -183,6 +183,21 @@ TEST_CASE("a configuration that is told again is no further one, and a failure t
   CHECK(asked == 6);
 }
 
+TEST_CASE("what is best is what is left, however many fail that were better") {
+  TunerOptions options;
+  options.name = "many";
+  options.parameters = {{"X", {}}};
+  for (std::int64_t x = 0; x < 40; ++x) options.parameters[0].values.push_back(x);
+  auto tuner = required(Tuner::open(options));
+  for (std::int64_t x = 1; x < 40; ++x)
+    tuner.tell({x}, {TrialStatus::correct, Nanoseconds(100 + x)});
+  for (std::int64_t x = 1; x < 39; ++x) {
+    tuner.tell({x}, {TrialStatus::runtime, {}});
+    CHECK(tuner.best() == Configuration{x + 1});
+    CHECK(tuner.best_time() == Nanoseconds(101 + x));
+  }
+}
+
 TEST_CASE("what is told again better is learned, and nothing else that is told again") {
   const Listener listener;
   TunerOptions options = two_parameters();
