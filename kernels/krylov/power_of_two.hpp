@@ -32,20 +32,26 @@ inline int exponent_above(Span<const double> values) {
   return largest > 0 ? std::ilogb(largest) + 1 : 0;
 }
 
-// By which power of two these are multiplied for numbers of so many bytes. The largest is below 1
-// then; where that would be the end of the smallest, both are as far from the ends of the range, but
-// the largest below its third root: sums of products of such numbers, and their squares, fit.
-inline int fitting_exponent(Span<const double> values, std::size_t number_bytes) {
+// How numbers are brought into the range of a precision.
+struct Fit {
+  int exponent = 0;        // they are multiplied by 2^exponent
+  bool far_apart = false;  // the range is too narrow: small ones are less exact then, or 0
+};
+
+// Of numbers of so many bytes. The largest is below 1 then; where that would be the end of the
+// smallest, both are as far from the ends of the range, but the largest below its third root: sums
+// of products of such numbers, and their squares, fit.
+inline Fit fitting(Span<const double> values, std::size_t number_bytes) {
   const int range = number_bytes == sizeof(double) ? 1000 : 120;
   double smallest = HUGE_VAL;
   for (const double value : values) {
     if (value != 0) smallest = std::min(smallest, std::fabs(value));
   }
-  if (std::isinf(smallest)) return 0;
+  if (std::isinf(smallest)) return {};
   const int above = exponent_above(values);
   const int below = std::ilogb(smallest);
-  if (above - below <= range) return -above;
-  return std::min(-(above + below) / 2, range / 3 - above);
+  if (above - below <= range) return {-above, false};
+  return {std::min(-(above + below) / 2, range / 3 - above), true};
 }
 
 }  // namespace idletune::krylov

@@ -39,7 +39,7 @@ Status Product::put(Result<StoredPattern> stored) {
   if (!stored.ok()) return std::move(stored).status();
   const SparseFormat format = stored->format;
   auto form = std::make_unique<DeviceMatrix>(queue_, std::move(*stored), kernels_.number_bytes());
-  if (Status status = form->upload(matrix_.values, PowerOfTwo(exponent_)); !status.ok())
+  if (Status status = form->upload(matrix_.values, PowerOfTwo(fit_.exponent)); !status.ok())
     return status;
   forms_[static_cast<std::size_t>(format)] = std::move(form);
   return {};
@@ -56,7 +56,7 @@ Status Product::start() {
       model_.open(options_.model, kernels_.device().info().name, kernels_.number_bytes());
   options_.model = {};
   if (!status.ok()) return status;
-  exponent_ = fitting_exponent(matrix_.values, kernels_.number_bytes());
+  fit_ = fitting(matrix_.values, kernels_.number_bytes());
   SparseFormat format = options_.format;
   std::string reason;
   if (choice_.entrants(format).empty()) {
@@ -109,10 +109,10 @@ Status Product::begin_in_rows() {
 }
 
 Status Product::values_changed() {
-  exponent_ = fitting_exponent(matrix_.values, kernels_.number_bytes());
+  fit_ = fitting(matrix_.values, kernels_.number_bytes());
   for (const auto& form : forms_) {
     if (!form) continue;
-    Status status = form->upload_values(matrix_.values, PowerOfTwo(exponent_));
+    Status status = form->upload_values(matrix_.values, PowerOfTwo(fit_.exponent));
     if (!status.ok()) return status;
   }
   return {};
@@ -227,7 +227,7 @@ Result<bool> Product::right(const Buffer& x, const Buffer& y) {
   if (status.ok()) status = read_numbers(queue_, y, kernels_.number_bytes(), host_y_);
   if (!status.ok()) return status;
   return is_product(matrix_, host_x_, host_y_, kernels_.number_bytes() == sizeof(double),
-                    PowerOfTwo(exponent_));
+                    PowerOfTwo(fit_.exponent));
 }
 
 Result<bool> Product::right_sums(const FusedProduct& fused, std::size_t pairs) {

@@ -15,6 +15,7 @@
 #include "kernels/krylov/device_matrix.hpp"
 #include "kernels/krylov/first_runs.hpp"
 #include "kernels/krylov/model_choice.hpp"
+#include "kernels/krylov/power_of_two.hpp"
 #include "kernels/krylov/product_choice.hpp"
 
 namespace idletune::krylov {
@@ -34,7 +35,8 @@ class Product {
   // Puts the matrix onto the device and compiles its first kernel.
   Status start();
   // On the device the matrix is 2^exponent() times as large, which suits the precision.
-  int exponent() const { return exponent_; }
+  int exponent() const { return fit_.exponent; }
+  bool far_apart() const { return fit_.far_apart; }  // its numbers are, for the precision
   // The numbers of the matrix have changed.
   Status values_changed();
   // y = A x. What is being measured or checked is waited for.
@@ -84,7 +86,7 @@ class Product {
   ProductChoice choice_;
   FirstRuns first_runs_;
   std::array<std::unique_ptr<DeviceMatrix>, kSparseFormats> forms_;
-  int exponent_ = 0;
+  Fit fit_;
   double tuning_seconds_ = 0;
   std::optional<ProductKernel> fused_;  // that was checked last
   std::vector<double> host_x_, host_y_;

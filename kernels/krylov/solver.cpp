@@ -411,6 +411,10 @@ Status Solver::State::multiply(Span<const double> x, Span<double> y, double prod
   if (columns == 0) return std::fill(y.begin(), y.end(), 0.0), Status();
   Status status = check_numbers(x, options_.precision, "x");
   if (!status.ok()) return status;
+  const Fit fit = fitting(x, kernels_.number_bytes());
+  // Rare, and no scale of the device's numbers fits all products.
+  if (fit.far_apart || product_.far_apart())
+    return krylov::multiply(matrix_.pattern, matrix_.values, x, y), Status();
   inputs_.forget_failure();
   vectors_.forget_failure();
   const auto from = inputs_.allocate();
@@ -418,8 +422,7 @@ Status Solver::State::multiply(Span<const double> x, Span<double> y, double prod
   if (!from || !to) return inputs_.status().ok() ? vectors_.status() : inputs_.status();
   status = upload_values();
   if (!status.ok()) return status;
-  const int exponent = fitting_exponent(x, kernels_.number_bytes());
-  inputs_.put(x, *from, PowerOfTwo(exponent));
+  inputs_.put(x, *from, PowerOfTwo(fit.exponent));
   if (!inputs_.status().ok()) return inputs_.status();
   const Stopwatch watch(kernels_.device());
   status = product_.multiply(*from, *to);
@@ -429,7 +432,7 @@ Status Solver::State::multiply(Span<const double> x, Span<double> y, double prod
   if (status.ok() && products_to_come <= 0) note(memory_.memory().iterations);
   if (!status.ok() || products_to_come <= 0) product_.rest();
   if (!status.ok()) return status;
-  vectors_.get(*to, y, PowerOfTwo(-exponent - product_.exponent()));
+  vectors_.get(*to, y, PowerOfTwo(-fit.exponent - product_.exponent()));
   return vectors_.status();
 }
 

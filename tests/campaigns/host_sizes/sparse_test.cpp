@@ -126,7 +126,7 @@ TEST_CASE("norms and powers of two of 2^31 + 1 numbers") {
   CHECK(norm_of(numbers) == std::sqrt(static_cast<double>(kBeyond)));
   numbers.back() = std::ldexp(1.0, 40);
   CHECK(exponent_above(numbers) == 41);
-  CHECK(fitting_exponent(numbers, sizeof(float)) == -41);
+  CHECK(fitting(numbers, sizeof(float)).exponent == -41);
   CHECK(check_numbers(numbers, Precision::f64, "b").ok());
   numbers.back() = HUGE_VAL;
   CHECK(std::isinf(norm_of(numbers)));
