@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "models/core/lists.hpp"
+#include "models/core/problem_text.hpp"
 #include "models/core/word_list.hpp"
 #include "platform/os/error.hpp"
 
@@ -28,6 +29,12 @@ Result<std::uint64_t> number_in(const std::string& name, const std::string& text
   const bool begins = text[0] >= '0' && text[0] <= '9';
   if (begins && *end == '\0' && errno == 0) return std::uint64_t{value};
   return Status(StatusCode::invalid_argument, "--% '%': expected a whole number", name, text);
+}
+
+Status check_value(const std::string& name, const std::string& value) {
+  if (name == "shape") return parse_problem(value).status();
+  if (name != "backend" || value == "opencl" || value == "cuda") return {};
+  return Status(StatusCode::invalid_argument, "--backend '%': expected opencl or cuda", value);
 }
 
 }  // namespace
@@ -66,12 +73,15 @@ Result<Call> call_of(const Verb& verb, const std::vector<std::string>& words) {
       if (equals == word.size() && i + 1 == words.size())
         return Status(StatusCode::invalid_argument, "%: % needs a value", verb.name, word);
       call.options[name] = equals < word.size() ? word.substr(equals + 1) : words[++i];
+      if (Status status = check_value(name, call.options[name]); !status.ok()) return status;
       if (!is_listed(kNumbers, name)) continue;
       const Result<std::uint64_t> number = number_in(name, call.options[name]);
       if (!number.ok()) return number.status();
       call.numbers[name] = *number;
     }
   }
+  if (!call.help && is_listed(verb.options, "shape") && call.options.count("shape") == 0)
+    return Status(StatusCode::invalid_argument, "%: expected --shape, such as 256,256", verb.name);
   for (const std::string& word : call.words) {
     // A folder '' would be the root of everything.
     if (word.empty())

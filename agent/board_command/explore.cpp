@@ -30,9 +30,7 @@ Result<std::unique_ptr<Device>> open_device(const Call& call, Dialect dialect) {
   const std::string backend = call.option("backend", prefers_cuda ? "cuda" : "opencl");
   const auto place =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(call.number("device", 0), UINT32_MAX));
-  if (backend == "opencl") return detail::open_opencl(place, {});
-  if (backend == "cuda") return detail::open_cuda(place, {});
-  return Status(StatusCode::invalid_argument, "--backend '%': expected opencl or cuda", backend);
+  return backend == "cuda" ? detail::open_cuda(place, {}) : detail::open_opencl(place, {});
 }
 
 Result<AgentOptions> options_for(const std::string& state) {

@@ -49,7 +49,9 @@ int print_help(const Verb& verb) {
 }
 
 int fail(int exit_status, const Status& status) {
-  std::fprintf(stderr, "idletune-board: %s\n", status.message().c_str());
+  std::string text = status.message();
+  for (char& c : text) c = c >= 0 && c < ' ' ? '?' : c;  // one line, whatever names there are
+  std::fprintf(stderr, "idletune-board: %s\n", text.c_str());
   return exit_status;
 }
 

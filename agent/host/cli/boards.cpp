@@ -149,6 +149,7 @@ Result<Board> board_named(const std::string& word) {
       board.state = word.substr(path + 1);
     }
   }
+  while (board.state.size() > 1 && board.state.back() == '/') board.state.pop_back();
   // A host that begins with a dash would be an option of ssh's.
   const bool reached = board.way == Board::Way::folder || (!board.at.empty() && board.at[0] != '-');
   if (!board.state.empty() && reached) return board;
@@ -175,7 +176,9 @@ Result<std::vector<Board>> boards_of(const std::vector<std::string>& words) {
   const auto add = [&](const std::string& word, const std::string& where) -> Status {
     Result<Board> board = board_named(word);
     if (!board.ok()) return Status(board.code(), where + board.status().message());
-    const auto same = [&](const Board& each) { return each.name == board->name; };
+    const auto same = [&](const Board& each) {
+      return each.way == board->way && each.at == board->at && each.state == board->state;
+    };
     if (std::none_of(boards.begin(), boards.end(), same)) boards.push_back(std::move(*board));
     return {};
   };

@@ -77,7 +77,10 @@ std::string key_of(const GivenProblem& problem) {
     return error ? problem.text : path.string();
   }
   const auto parsed = parse_problem(problem.text);
-  return parsed.ok() ? report::shape_text(*parsed) : problem.text;
+  if (!parsed.ok()) return problem.text;
+  std::string key;
+  for (const std::int64_t word : parsed->words()) key += std::to_string(word) + ',';
+  return key;
 }
 
 }  // namespace

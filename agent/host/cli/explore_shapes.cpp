@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+
 #include "agent/host/cli/exploration_files.hpp"
 #include "agent/host/cli/histories.hpp"
 #include "agent/host/cli/interrupts.hpp"
@@ -90,7 +94,7 @@ class ExploreShapes : ExplorationTask {
     for (std::size_t f = 0; f < package_->inputs().given_feature_count(); ++f) {
       columns.features.emplace_back(package_->inputs().feature_name(f));
     }
-    std::size_t known = 0;
+    std::set<std::string> given;
     for (const std::string& text : arguments_.fixed) {
       const std::size_t equals = text.find('=');
       if (equals == std::string::npos || equals + 1 == text.size()) return wrong_fixed(text);
@@ -98,11 +102,18 @@ class ExploreShapes : ExplorationTask {
       const double value = std::strtod(text.c_str() + equals + 1, &end);
       if (*end != '\0' || !(value >= 0) || value > 1e12) return wrong_fixed(text);
       columns.fixed.emplace_back(text.substr(0, equals), value);
-      for (const auto* names : {&columns.dimensions, &columns.features})
-        known += std::count(names->begin(), names->end(), columns.fixed.back().first);
-      if (known == columns.fixed.size()) continue;
-      return Status(StatusCode::invalid_argument, "--set %: % has no such dimension or feature",
-                    text, package_->name());
+      const std::string& name = columns.fixed.back().first;
+      const auto has = [&name](const std::vector<std::string>& names) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+      };
+      if (has(columns.dimensions) && value != std::floor(value)) return wrong_fixed(text);
+      if (!has(columns.dimensions) && !has(columns.features)) {
+        return Status(StatusCode::invalid_argument, "--set %: % has no such dimension or feature",
+                      text, package_->name());
+      }
+      if (!given.insert(name).second) {
+        return Status(StatusCode::invalid_argument, "--set %: % is set twice", text, name);
+      }
     }
     return columns;
   }

@@ -200,11 +200,14 @@ Status Outputs::check(const std::string& path, FileKind kind, bool beside) {
   if (beside && place->kind != Place::Kind::file) {
     return strange(path, "is no plain file, beside which something could be kept");
   }
-  if (place->kind == Place::Kind::standard_output) {
+  if (place->kind != Place::Kind::file) {
+    const bool standard = place->kind == Place::Kind::standard_output;
+    if (claimed_.emplace(standard ? "-" : place->real, kind).first->second != kind)
+      return strange(path, "is named for two outputs");
+    if (!standard) return open_into(path, place->real);
     takes_standard_output_ = true;
     return {};
   }
-  if (place->kind == Place::Kind::into) return open_into(path, place->real);
   if (place->exists) {
     if (Status status = check_replacing(path, place->real, kind); !status.ok()) return status;
   }

@@ -30,7 +30,16 @@ PrunedSpace read_and_prune(const PruneArguments& arguments) {
     throw Failure(StatusCode::invalid_argument, "%: expected one history to prune with, found %",
                   arguments.history, space.histories.size());
   }
-  auto others = must(load_histories(arguments.checked));
+  std::vector<History> others;
+  for (const std::string& file : arguments.checked) {
+    for (History& other : must(load_histories({file}))) {
+      if (other.kernel != space.histories.front().kernel) {
+        throw Failure(StatusCode::invalid_argument, "%: is of the kernel %, expected %", file,
+                      other.kernel, space.histories.front().kernel);
+      }
+      others.push_back(std::move(other));
+    }
+  }
   space.pruning =
       must(prune(space.histories.front(),
                  pruning_method_from_name(arguments.method).value_or(PruningMethod::conservative),

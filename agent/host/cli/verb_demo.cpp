@@ -94,8 +94,11 @@ class Demo {
     if (options_.state.empty()) options_.state = agent_options_.state;
     if (options_.state.empty()) options_.state = must(state_folder("demo"));
     must(make_folders(options_.state));
-    Result<std::unique_ptr<Storage>> storage = open_posix_storage(options_.state);
-    if (options_.fresh && storage.ok()) (void)(*storage)->remove("journal");
+    if (!options_.fresh) return;
+    const std::unique_ptr<Storage> storage = must(open_posix_storage(options_.state));
+    must(storage->lock());  // somebody else's stays
+    const Status removed = storage->remove("journal");
+    if (removed.code() != StatusCode::not_found) must(removed);
   }
 
   void open_agents() {

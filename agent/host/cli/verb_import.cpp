@@ -1,5 +1,7 @@
 // idletune import F... -o DIR: any known format into .ithistory files.
 
+#include <filesystem>
+
 #include "agent/host/cli/histories.hpp"
 #include "agent/host/cli/interrupts.hpp"
 #include "agent/host/cli/places.hpp"
@@ -28,6 +30,8 @@ std::string stem_of(std::string path) {
   if (path.size() > journal.size() && has_ending(path, journal))
     path.resize(path.size() - journal.size());
   std::string stem = path.substr(path.find_last_of('/') + 1);
+  std::error_code error;
+  if (stem == "." || stem == "..") stem = std::filesystem::canonical(path, error).filename();
   for (const char* ending : {".gz", ".json", ".xml", ".ithistory"}) {
     const std::size_t length = std::strlen(ending);
     if (stem.size() > length && has_ending(stem, ending)) stem.resize(stem.size() - length);
@@ -106,7 +110,11 @@ class Import {
       check_replacing(output, groups[i]);
       outputs.push_back({output, FileKind::history, packed[i]});
     }
-    if (!context_.write(outputs)) return;
+    if (!context_.write(outputs)) {
+      refused_.push_back({{"file", file.empty() ? arguments_.folder : file},
+                          {"error", "what it became was not written"}});
+      return;
+    }
     for (std::size_t i = 0; i < packed.size(); ++i) {
       for (const History& history : groups[i]) add(history, file, outputs[i].path);
     }

@@ -63,7 +63,8 @@ constexpr const char* kHasCommand = "idletune-board --version </dev/null >/dev/n
 Result<std::vector<std::uint8_t>> journal_of(const Board& board) {
   // A board on which no agent has run yet has none. One whose command does not read it, yet: we may.
   const std::string has = kHasCommand;
-  return run_there(board, "cd " + quoted(board.state) + " && if [ -f journal ]; then { " + has +
+  return run_there(board, "CDPATH= cd -- " + quoted(board.state) +
+                              " && if [ -f journal ]; then { " + has +
                               " && idletune-board journal . 2>/dev/null; } || cat journal; fi");
 }
 
@@ -194,8 +195,9 @@ void run_push(const PushArguments& arguments, CliContext& context) {
   for_each_board(
       boards.size(), "looking", [&](std::size_t i) { look_at(boards[i], pushed, answers[i]); },
       context);
-  const auto canaries =
-      static_cast<std::size_t>(std::ceil(arguments.canary * static_cast<double>(boards.size())));
+  // (0.14 times 50 is a little more than 7.)
+  const double share = arguments.canary * static_cast<double>(boards.size());
+  const auto canaries = static_cast<std::size_t>(std::ceil(share - 1e-9));
   std::size_t last = boards.size();
   if (canaries > 0) {
     const auto end = answers.begin() + static_cast<std::ptrdiff_t>(canaries);
@@ -203,7 +205,9 @@ void run_push(const PushArguments& arguments, CliContext& context) {
       return answer.status.ok() && answer.standing == Standing::confirmed;
     };
     if (!std::all_of(answers.begin(), end, confirmed)) last = canaries;
-    for (std::size_t i = last; i < boards.size(); ++i) answers[i].done = "waits for canaries";
+    for (std::size_t i = last; i < boards.size(); ++i) {
+      if (answers[i].standing == Standing::unknown) answers[i].done = "waits for canaries";
+    }
     for (std::size_t i = 0; i < canaries; ++i) {
       if (answers[i].standing == Standing::refuted)
         context.fail(boards[i].name + ": went back from it (" + answers[i].models.reason + ")");

@@ -355,7 +355,6 @@ void solve(SolveVerbOptions given, CliContext& context) {
   auto device = must(open_device(given.device, Dialect::portable, given.programs));
   const auto queue = must(queue_of(*device));
   json results = json::array();
-  Status first;
   for (const std::string& path : given.matrices) {
     if (!results.empty()) context.keep_part({{"results", results}});
     Task task;
@@ -370,7 +369,7 @@ void solve(SolveVerbOptions given, CliContext& context) {
       const Status status(failure.status().code(), named ? message : path + ": " + message);
       if (given.matrices.size() == 1) throw Failure(status);
       results.push_back({{"matrix", {{"file", path}}}, {"error", status.message()}});
-      if (first.ok()) first = status;
+      context.fail(status);
       continue;
     }
     if (!context.json()) print_answer(task, answer, context);
@@ -387,7 +386,6 @@ void solve(SolveVerbOptions given, CliContext& context) {
   if (context.json()) {
     context.print_json(given.matrices.size() == 1 ? results.front() : json{{"results", results}});
   }
-  must(first);
 }
 
 void add_choice_options(Verb& verb, SolveVerbOptions& options) {
