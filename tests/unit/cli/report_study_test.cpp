@@ -186,7 +186,7 @@ TEST_CASE("beside a default that is faster the best configuration does not stand
   const test::TemporaryFolder folder;
   const std::string file = folder.file("live.html");
   cli::LivePage page(file, false);
-  REQUIRE(page.write(history, {4, 2}, 2, history.best_time_ns() / 2, true).ok());
+  REQUIRE(page.write(history, {4, 2}, 2, {history.best_time_ns() / 2, 0, 0}, true).ok());
   const auto html = required(read_file(file, 1 << 20));
   const std::string text(html.begin(), html.end());
   CHECK(text.find("class=\"curve s1\" d=\"M44 185.5L318 185.5 318 133\"") != std::string::npos);
