@@ -50,7 +50,7 @@ int print_help(const Verb& verb) {
 
 int fail(int exit_status, const Status& status) {
   std::string text = status.message();
-  for (char& c : text) c = c >= 0 && c < ' ' ? '?' : c;  // one line, whatever names there are
+  for (char& c : text) c = static_cast<unsigned char>(c) < ' ' ? '?' : c;  // in one line
   std::fprintf(stderr, "idletune-board: %s\n", text.c_str());
   return exit_status;
 }

@@ -58,6 +58,7 @@ Status Gemm::State::check_overlap(const PlacedProduct& placed, std::size_t opera
   const std::int64_t all_c = (placed.count - 1) * c.stride + c.stored.extent();
   const std::int64_t all_read = (placed.count - 1) * other.stride + read.extent();
   if (read.begin >= c.stored.begin + all_c || c.stored.begin >= read.begin + all_read) return {};
+  if (take_other_columns(c.stored, c.stride, read, other.stride, placed.count)) return {};
   for (std::int64_t i = 0; i < (other.stride == 0 ? 1 : placed.count); ++i) {
     // Products whose C may reach this one's operand.
     const std::int64_t behind = read.begin - c.stored.begin;

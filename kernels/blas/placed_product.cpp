@@ -64,6 +64,17 @@ bool overlap(const Rectangle& x, const Rectangle& y) {
   return false;
 }
 
+bool take_other_columns(const Rectangle& x, std::int64_t x_stride, const Rectangle& y,
+                        std::int64_t y_stride, std::int64_t count) {
+  if (x.leading != y.leading) return false;
+  const std::int64_t origin = std::min(x.begin, y.begin);
+  const std::int64_t x_first = (x.begin - origin) % x.leading;
+  const std::int64_t y_first = (y.begin - origin) % x.leading;
+  const std::int64_t x_end = x_first + (count - 1) * x_stride + x.columns;
+  const std::int64_t y_end = y_first + (count - 1) * y_stride + y.columns;
+  return std::max(x_end, y_end) <= x.leading && (x_end <= y_first || y_end <= x_first);
+}
+
 bool overlap_each_other(const Rectangle& x, std::int64_t count, std::int64_t stride) {
   if (count > 1 && stride < x.columns) return true;
   for (std::int64_t i = 1; i < count && stride < (x.extent() + i - 1) / i; ++i) {

@@ -20,6 +20,10 @@ struct Rectangle {
 
 // Whether they have an element in common, both being of one buffer.
 bool overlap(const Rectangle& x, const Rectangle& y);
+// Whether `count` of each, each so far behind the one before, take different columns of rows of one
+// length: then none overlap. False where a look at each pair has to tell.
+bool take_other_columns(const Rectangle& x, std::int64_t x_stride, const Rectangle& y,
+                        std::int64_t y_stride, std::int64_t count);
 // Whether two of `count` rectangles do, each `stride` (at least 0) behind the one before.
 bool overlap_each_other(const Rectangle& x, std::int64_t count, std::int64_t stride);
 

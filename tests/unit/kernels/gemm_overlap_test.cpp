@@ -75,6 +75,29 @@ TEST_CASE("the results of a batch overlap where two of them share an element") {
   CHECK(overlapping < 2500);
 }
 
+TEST_CASE("what takes other columns of the same rows shares no element") {
+  Random random(3);
+  int apart = 0;
+  for (int i = 0; i < 20000; ++i) {
+    Rectangle x = drawn(random), y = drawn(random);
+    x.leading = y.leading = 10 + static_cast<std::int64_t>(random.below(8));
+    const auto count = static_cast<std::int64_t>(1 + random.below(4));
+    const auto x_stride = static_cast<std::int64_t>(random.below(6));
+    const auto y_stride = static_cast<std::int64_t>(random.below(6));
+    if (!gemm::take_other_columns(x, x_stride, y, y_stride, count)) continue;
+    ++apart;
+    for (std::int64_t first = 0; first < count; ++first) {
+      for (std::int64_t second = 0; second < count; ++second) {
+        Rectangle x_of = x, y_of = y;
+        x_of.begin += first * x_stride;
+        y_of.begin += second * y_stride;
+        REQUIRE_FALSE(share(elements(x_of), elements(y_of)));
+      }
+    }
+  }
+  CHECK(apart > 1000);
+}
+
 // As many steps as results; one for each of their rows would take days.
 TEST_CASE("whether results interleave is told without looking at each of their rows") {
   const std::int64_t rows = std::int64_t{1} << 31;
