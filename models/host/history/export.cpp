@@ -318,6 +318,14 @@ Result<std::string> export_t4(const History& history) {
 
 Result<std::string> export_kernel_tuner(const History& history) {
   if (Status status = check(history); !status.ok()) return status;
+  for (const CellColumn& parameter : history.parameters) {
+    const std::string& name = parameter.name();
+    if (name != "time" && name != "times" && name != "compile_time" &&
+        extra_named(history, name) == nullptr)
+      continue;
+    return Status(StatusCode::unsupported,
+                  "parameter '%' has the name of something else in a Kernel Tuner cache", name);
+  }
   if (history.nanoseconds_per_unit != kMillisecond)
     return export_kernel_tuner(in_unit(history, kMillisecond));
   std::string header = json_text(cache_header(history));

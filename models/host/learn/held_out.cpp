@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "models/devices/device_names.hpp"
@@ -12,8 +13,9 @@ namespace {
 
 constexpr double kReached = 0.95;  // of the best: where held-out evaluations are counted to
 
-HeldOutResult evaluate(const PerformanceTable& table, const PerformanceTable::Source& source,
-                       const Model& model) {
+// Nothing where the model proposes nothing: then the kernel's default runs.
+std::optional<HeldOutResult> evaluate(const PerformanceTable& table,
+                                      const PerformanceTable::Source& source, const Model& model) {
   HeldOutResult result;
   result.device = source.device;
   result.shape = source.shape;
@@ -28,12 +30,13 @@ HeldOutResult evaluate(const PerformanceTable& table, const PerformanceTable::So
   }
   const Result<Space> space = Space::from_rows(table.parameters(), {}, {}, rows);
   const auto* kernel = space.ok() ? model.kernel(table.kernel(), *space) : nullptr;
-  if (kernel == nullptr) return result;
+  if (kernel == nullptr) return std::nullopt;
   const auto performance = [&](const Configuration& configuration) {
     return relative[*space->index_of(configuration)];
   };
-  if (const auto pick = first_pick(*kernel, *space, source.shape, source.device))
-    result.first_pick = performance(pick->configuration);
+  const auto pick = first_pick(*kernel, *space, source.shape, source.device);
+  if (!pick) return std::nullopt;
+  result.first_pick = performance(pick->configuration);
   const SpaceMapping mapping(*kernel, *space);
   std::size_t tried = 0;
   for (std::size_t i = 0; i < kernel->portfolio_size() && result.evaluations == 0; ++i) {
@@ -78,8 +81,8 @@ std::vector<HeldOutResult> cross_validate(const PerformanceTable& table,
     const auto without = std::find_if(models.begin(), models.end(), [&](const auto& m) {
       return same_device_model(m.device, source.device);
     });
-    if (without != models.end() && without->model != nullptr)
-      results.push_back(evaluate(table, source, *without->model));
+    if (without == models.end() || without->model == nullptr) continue;
+    if (const auto result = evaluate(table, source, *without->model)) results.push_back(*result);
   }
   return results;
 }

@@ -13,10 +13,12 @@
 #include "models/host/learn/rank.hpp"
 #include "models/host/learn/sparse_times.hpp"
 #include "models/predict/model.hpp"
+#include "models/predict/model_format.hpp"
 
 namespace idletune {
 namespace {
 
+using model_schema::kMaxNameBytes;
 using model_schema::SectionKind;
 
 std::vector<std::string> sorted_names(const History& history) {
@@ -34,9 +36,10 @@ bool same_inputs(const History& a, const History& b) {
 }
 
 // Histories of the same kernel, of parameter names and of problems' names, in the order of their
-// first one.
-std::vector<std::vector<const History*>> group_by_kernel(
-    const std::vector<const History*>& histories) {
+// first one; those that do not say the latter join the first of the former.
+std::vector<std::vector<const History*>> group_by_kernel(std::vector<const History*> histories) {
+  std::stable_partition(histories.begin(), histories.end(),
+                        [](const History* history) { return !input_names(*history).empty(); });
   std::vector<std::vector<const History*>> groups;
   for (const History* history : histories) {
     const auto same = [&](const std::vector<const History*>& group) {
@@ -146,8 +149,19 @@ Status check_names(const History& history) {
       return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
     });
   };
-  const bool kernel = is_name(history.kernel);
+  const auto is_kept = [&](const std::string& name) {
+    return is_name(name) && name.size() <= kMaxNameBytes;
+  };
+  const bool kernel = is_kept(history.kernel);
   if (history.count(TrialStatus::correct) == 0) return Status();  // it is left out
+  std::vector<std::string> others = history.parameter_names();
+  for (const std::string& input : input_names(history)) others.push_back(input);
+  for (const std::string& name : others) {
+    if (is_kept(name)) continue;
+    return Status(StatusCode::invalid_argument,
+                  "its parameter or input is '%', which no model takes as a name",
+                  name.substr(0, kMaxNameBytes));
+  }
   if (kernel && is_name(history.device)) return Status();
   return {
       StatusCode::invalid_argument,

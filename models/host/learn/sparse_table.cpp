@@ -121,7 +121,8 @@ void add(const History& history, const Note& note, Table& table) {
     const auto size = parameter(history, row, "WG");
     if (!group || !size) continue;
     const std::int64_t lanes = parameter(history, row, "LANES").value_or(1);
-    if (lanes < 1 || lanes > kMaxRowItems) continue;
+    const bool power = lanes > 0 && (lanes & (lanes - 1)) == 0;
+    if (!power || lanes > kMaxRowItems || *size < lanes || *size > 65536) continue;
     const ProductCandidate wanted{static_cast<std::uint8_t>(format),
                                   static_cast<std::uint8_t>(*group != 0 ? 1
                                                             : lanes > 1 ? lanes

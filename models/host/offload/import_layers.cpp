@@ -48,13 +48,13 @@ bool is_other_precision(std::string_view variant) {
   return contains(variant, "fp16") || contains(variant, "tensorrt");
 }
 
-LayerTimes read_layer_times(const CommaTable& table) {
+Result<LayerTimes> read_layer_times(const CommaTable& table) {
   LayerTimes times;
   const bool has_threads = table.find("threads") < table.names().size();
   for (std::size_t row = 0; row < table.rows(); ++row) {
     if (table.text(row, "direction") != "forward") continue;
     ++times.forward;
-    times.device = std::string(table.text(row, "device"));
+    if (Status s = take_device(table, row, times.device); !s.ok()) return s;
     std::string variant(table.text(row, "variant"));
     if (is_other_precision(variant)) {
       ++times.other_precision;
@@ -191,7 +191,9 @@ Result<SampleSet> import_layers(Bytes times_bytes, const std::string& times_path
     return s;
   auto shapes = read_shapes(shape_bytes, shapes_path);
   if (!shapes.ok()) return shapes.status();
-  const LayerTimes times = read_layer_times(*table);
+  const Result<LayerTimes> read = read_layer_times(*table);
+  if (!read.ok()) return read.status();
+  const LayerTimes& times = *read;
 
   SampleSet set = join(times, *shapes, profiles);
   if (set.samples.empty())

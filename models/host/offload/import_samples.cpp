@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "models/core/median.hpp"
 #include "models/host/history/comma_table.hpp"
 
 namespace idletune::offload {
@@ -202,6 +203,16 @@ void merge_groups(const Groups& said, Groups& groups) {
   }
 }
 
+std::vector<double> medians_of(const std::map<std::string, std::vector<double>>& repeats,
+                               const std::vector<std::string>& variants) {
+  std::vector<double> medians;
+  for (const std::string& variant : variants) {
+    const auto found = repeats.find(variant);
+    medians.push_back(found != repeats.end() ? median_of(found->second) : kNoTime);
+  }
+  return medians;
+}
+
 bool is_entered_often(const RegionProfile& region) {
   return std::any_of(region.counts.begin(), region.counts.end(), [](const auto& count) {
     return count.first == "entries" && count.second > 1;
@@ -210,12 +221,24 @@ bool is_entered_often(const RegionProfile& region) {
 
 }  // namespace
 
+Status take_device(const CommaTable& table, std::size_t row, std::string& device) {
+  const std::string_view found = table.text(row, table.find("device"));
+  if (!device.empty() && found != device) {
+    return Status(StatusCode::invalid_argument,
+                  "%: times of '%' beside those of '%', expected one device", table.place(row),
+                  found, device);
+  }
+  device = std::string(found);
+  return {};
+}
+
 Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
                                   const std::string& times_path) {
   auto table = CommaTable::parse(times, times_path);
   if (!table.ok()) return table.status();
   if (Status s = table->require({"region", "variant", "gpu_ms"}); !s.ok()) return s;
-  std::map<std::string, std::map<std::string, double>> measured;  // by region and variant
+  // By region and variant, each time that was measured.
+  std::map<std::string, std::map<std::string, std::vector<double>>> measured;
   std::set<std::string> variants;
   SampleSet set;
   std::size_t rejected = 0;
@@ -228,11 +251,11 @@ Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
     }
     const std::string region(table->text(row, "region"));
     read_groups(*table, row, groups[region]);
-    if (const std::size_t device = table->find("device"); device < table->names().size())
-      set.device = std::string(table->text(row, device));
+    if (table->find("device") < table->names().size())
+      if (Status s = take_device(*table, row, set.device); !s.ok()) return s;
     const std::string variant(table->text(row, "variant"));
     variants.insert(variant);
-    measured[region][variant] = ms;
+    measured[region][variant].push_back(ms);
   }
   set.name = "profiled";
   set.features = profiled_features();
@@ -254,8 +277,7 @@ Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
     if (sample.groups.program.empty()) sample.groups.program = sample.groups.kernel;
     sample.features = region.features;
     sample.cpu_ms = *region.cpu_ms;
-    for (const std::string& variant : set.variants)
-      sample.gpu_ms.push_back(time_of(found->second, variant));
+    sample.gpu_ms = medians_of(found->second, set.variants);
     sample.bytes_in = region.bytes_in;
     sample.bytes_out = region.bytes_out;
     set.samples.push_back(std::move(sample));

@@ -10,12 +10,19 @@
 #include "models/host/offload/profile.hpp"
 #include "models/host/offload/sample.hpp"
 
+namespace idletune {
+class CommaTable;
+}
+
 namespace idletune::offload {
 
 class LayerProfiles;
 
 // Times outside (0, 1e6) milliseconds are no times: timers that wrapped, or nothing was measured.
 bool is_time_ms(double ms);
+
+// Takes the row's device, of which a set has one. Error: invalid_argument that names it and `device`.
+Status take_device(const CommaTable& table, std::size_t row, std::string& device);
 
 // One of the two tables of Cummins et al. 2017: OpenCL kernels on a CPU and on one GPU, transfers
 // included. Errors: corrupt (columns are missing; a feature is no number; nothing is left).
@@ -48,9 +55,9 @@ Result<SampleSet> import_tuned_layers(Bytes gpu_log, const std::string& gpu_path
                                       const std::string& cpu_path);
 
 // Profiles of regions that were timed on the CPU, and a table of GPU times: columns region,
-// variant, gpu_ms (of all of the region's entries together, as the profile's cpu_ms); where it has
-// columns program, suite, kind, these groups count, and device names the set's. Regions without one
-// of the times are left out, and remarked.
+// variant, gpu_ms (of all of the region's entries together, as the profile's cpu_ms; of repeats the
+// median counts); where it has columns program, suite, kind, these groups count, and device names
+// the set's, which is one. Regions without one of the times are left out, and remarked.
 Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
                                   const std::string& times_path);
 

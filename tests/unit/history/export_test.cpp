@@ -194,6 +194,18 @@ TEST_CASE("what cannot be exported is refused") {
   }
   CHECK(export_t4(commas).ok());
   CHECK(export_kernel_tuner(commas).code() == StatusCode::unsupported);
+
+  for (const char* name : {"time", "times", "compile_time", "extra"}) {
+    History twice = commas;
+    twice.parameters.resize(1);
+    twice.parameters[0] = CellColumn(name);
+    twice.extras = {CellColumn("extra")};
+    for (int row = 0; row < 2; ++row) {
+      twice.parameters[0].push_integer(row);
+      twice.extras[0].push_integer(row);
+    }
+    CHECK(export_kernel_tuner(twice).code() == StatusCode::unsupported);
+  }
 }
 
 TEST_CASE("changing the unit changes every time that is known to be one") {

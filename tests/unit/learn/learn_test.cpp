@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <limits>
+#include <string>
 
 #include <doctest/doctest.h>
 
@@ -72,6 +74,31 @@ TEST_CASE("a name that no model can have is refused before anything is learned")
   CHECK(check_names(a).code() == StatusCode::invalid_argument);
   a.status = {TrialStatus::runtime, TrialStatus::runtime};
   CHECK(check_names(a).ok());  // it is left out anyway
+  for (const std::string& name : {std::string("W\tG"), std::string(257, 'x'), std::string()}) {
+    History b = history_of("B", {1.0, 2.0}, Shape{64});
+    b.parameters[1] = CellColumn(name);
+    for (int i = 0; i < 2; ++i) b.parameters[1].push_integer(i);
+    CHECK(learn({&b}, {}).code() == StatusCode::invalid_argument);
+    b = history_of("B", {1.0, 2.0}, Shape{64});
+    b.inputs = {name};
+    if (!name.empty()) CHECK(learn({&b}, {}).code() == StatusCode::invalid_argument);
+    b.inputs = {std::string(256, 'x')};
+    CHECK(learn({&b}, {}).ok());
+  }
+}
+
+TEST_CASE("in whatever order histories come, kernels whose problems have other names are apart") {
+  History unnamed = history_of("A1", {1.0, 2.0}, Shape{64});
+  History m = unnamed, n = unnamed;
+  m.device = "B1";
+  m.inputs = {"M"};
+  n.device = "C1";
+  n.inputs = {"N"};
+  std::vector<const History*> order = {&unnamed, &m, &n};
+  std::sort(order.begin(), order.end());
+  do {
+    CHECK(required(learn(order, {})).kernels.size() == 2);
+  } while (std::next_permutation(order.begin(), order.end()));
 }
 
 TEST_CASE("a source has the distribution of its history") {
@@ -148,6 +175,13 @@ TEST_CASE("on a device left out the pick counts that a board with the model begi
   const auto model = required(learn({&a_small, &a_large, &b_small, &b_large}, {}));
   REQUIRE(model.kernels[0].held_out.size() == 4);
   for (const HeldOutResult& result : model.kernels[0].held_out) CHECK(result.first_pick == 1.0);
+}
+
+TEST_CASE("where a model without the device proposes nothing, nothing is told of its pick") {
+  const History a = history_of("A1", {1.0, 2.0});
+  LearnOptions options;
+  options.published = {{"k", "some table", {"x", "fixed"}, {{"Mali", {1, 32}}}, {}}};
+  CHECK(required(learn({&a}, options)).kernels[0].held_out.empty());
 }
 
 TEST_CASE("repeats of the same device are one source and the median counts") {

@@ -126,6 +126,19 @@ TEST_CASE("histories with a note on their matrix become a table, others are left
   CHECK(sparse::tables_of({&failed, &history})[0].ns == tables[0].ns);
   CHECK(tables[0].best_ns(0, 3, true) == 600);
   CHECK(tables[0].best_ns(0, 0) == 0);
+  // What no board takes for a kernel is none.
+  History odd = history;
+  odd.parameters.push_back(CellColumn("LANES"));
+  odd.parameters[1] = CellColumn("GROUP_PER_ROW");
+  for (const std::int64_t lanes : {3, 4}) {
+    odd.parameters[1].push_integer(0);
+    odd.parameters[2].push_integer(lanes);
+    odd.status[lanes == 3 ? 0 : 1] = TrialStatus::correct;
+  }
+  const auto left = sparse::tables_of({&odd});
+  REQUIRE(left.size() == 1);
+  CHECK(left[0].candidates.size() == 1);
+  CHECK(left[0].candidates[0].kernel == 4);
   // Where candidates took turns, it is the median of their samples, and halves are of every other.
   history.samples = {900, 600, 700, 800};
   history.sample_count[0] = 4;

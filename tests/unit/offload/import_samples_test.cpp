@@ -147,6 +147,27 @@ TEST_CASE("layers join their shapes; medians of repeats, the CPU's fastest varia
   CHECK(set.remarks[2] == "1 of 2 layers and batches have no shape");
 }
 
+TEST_CASE("times of two boards are no set") {
+  const auto two = layers(
+      "b,net-1.0,cpu,2,1,0,1,01: conv,forward,9\n"
+      "c,net-1.0,opencl-a,2,,0,1,01: conv,forward,3\n");
+  CHECK(two.code() == StatusCode::invalid_argument);
+  CHECK(two.status().message().find("times of 'c' beside those of 'b'") != std::string::npos);
+  Profile profile;
+  profile.regions.resize(1);
+  profile.regions[0].name = "a";
+  profile.regions[0].cpu_ms = 3;
+  profile.regions[0].features.assign(profiled_features().names.size(), 0.5);
+  const std::string head = "region,variant,gpu_ms,device\n";
+  CHECK(import_profiled(profile, bytes_of(head + "a,best,2,b\na,best,1,c\n"), "t.csv").code() ==
+        StatusCode::invalid_argument);
+  // Of repeats on one the median counts, whatever their order.
+  for (const char* rows :
+       {"a,best,2,b\na,best,9,b\na,best,1,b\n", "a,best,1,b\na,best,2,b\na,best,9,b\n"})
+    CHECK(required(import_profiled(profile, bytes_of(head + rows), "t.csv")).samples[0].gpu_ms ==
+          std::vector<double>{2});
+}
+
 TEST_CASE("a shape that is absurd gives numbers, all the same") {
   LayerShape shape;
   shape.kind = "InnerProduct";
