@@ -111,13 +111,9 @@ BinaryCache::BinaryCache(std::string folder, std::uint64_t limit_bytes)
 BinaryCache::Lookup BinaryCache::find(const BinaryKey& key, std::vector<std::uint8_t>& binary) {
   if (!enabled()) return Lookup::absent;
   const std::string path = path_of(key);
-  const std::uint64_t limit = std::min<std::uint64_t>(limit_bytes_ + kHeaderBytes, SIZE_MAX);
+  const std::uint64_t limit = std::min<std::uint64_t>(limit_bytes_ / 4 + kHeaderBytes, SIZE_MAX);
   auto file = read_file(path, static_cast<std::size_t>(limit));
-  if (!file.ok()) {
-    if (file.code() == StatusCode::not_found) return Lookup::absent;
-    drop(key);
-    return Lookup::damaged;
-  }
+  if (!file.ok()) return Lookup::absent;  // perhaps for a moment
   if (!is_intact(*file, key)) {
     drop(key);
     return Lookup::damaged;

@@ -204,6 +204,7 @@ Status SlottedModels::take(std::vector<std::uint8_t> bytes, const std::string& n
 }
 
 Status SlottedModels::put(Place place, Bytes bytes) const {
+  (void)folders_.models->open_again();
   return replace_whole(*folders_.models, "new", file_of(place), bytes).status;
 }
 
@@ -254,6 +255,7 @@ Status SlottedModels::look() {
     status = judge_trial();
   }
   if (folders_.incoming == nullptr || !folders_.writable) return status;
+  if (!folders_.incoming->open_again().ok()) return status;  // it may have been made anew
   Result<std::vector<std::string>> names = folders_.incoming->list();
   if (!names.ok()) return names.status();
   sort_stably(*names, std::less<std::string>());

@@ -29,6 +29,7 @@ Result<Nanoseconds> device_time(const Api& api, cl_event event) {
   if (error == CL_SUCCESS) {
     error = api.GetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr);
   }
+  if (error == CL_PROFILING_INFO_NOT_AVAILABLE) return Nanoseconds(0);
   if (error != CL_SUCCESS) return to_status(error, "clGetEventProfilingInfo");
   if (end <= start || end - start > static_cast<cl_ulong>(Nanoseconds::max().count())) {
     return Nanoseconds(0);

@@ -45,8 +45,8 @@ class Storage {
   // Returns after creations, renames and removals are on the medium.
   virtual Status sync_folder() = 0;
   virtual Result<std::vector<std::string>> list() = 0;  // plain files, in any order
-  // Takes the folder for this Storage (advisory; released by the destructor or the process's death;
-  // it works on read-only storage). `busy` if another Storage, here or in another process, has it;
+  // Takes the folder for this Storage (advisory; released by the destructor, or the death of the
+  // process and of what it forked without exec; it works on read-only storage). `busy` if another Storage, here or in another process, has it;
   // unsupported where the file system has no locks.
   virtual Status lock() = 0;
   // AppendFile::identity() of what lies under `name` at the path that this was opened with, now:

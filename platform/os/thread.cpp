@@ -25,21 +25,21 @@ bool raise_nice_to(int nice) {
   return now >= nice || ::setpriority(PRIO_PROCESS, 0, nice) == 0;
 }
 
-bool enter_idle_class() {
-#ifdef SCHED_IDLE
+bool enter_class(int policy) {
   sched_param parameters{};
-  return ::sched_setscheduler(0, SCHED_IDLE, &parameters) == 0;
-#else
-  return false;
-#endif
+  return ::sched_setscheduler(0, policy, &parameters) == 0;
 }
 
 }  // namespace
 
 bool lower_thread_priority(ThreadPriority priority) {
   if (priority == ThreadPriority::normal) return true;
-  if (priority == ThreadPriority::low) return raise_nice_to(kLowNice);
-  return enter_idle_class() || raise_nice_to(kIdleNice);
+#ifdef SCHED_IDLE
+  if (priority == ThreadPriority::idle && enter_class(SCHED_IDLE)) return true;
+#endif
+  // Who starts it may be of a real-time class, in which nothing is nice.
+  (void)enter_class(SCHED_OTHER);
+  return raise_nice_to(priority == ThreadPriority::low ? kLowNice : kIdleNice);
 }
 
 std::chrono::nanoseconds thread_cpu_time() {

@@ -54,6 +54,7 @@ struct Disk {
   explicit Disk(const Files& files = {});
   Files files() const;  // as running processes see them
 
+  int folders_made = 0;  // so often somebody deleted the folders below and made them anew
   std::map<int, Content> inodes;
   std::map<std::string, int> folder;
   std::map<int, Content> first_inodes;  // as the disk began, all of it on the medium

@@ -15,7 +15,10 @@ namespace idletune::test {
 class FolderBelow final : public Storage {
  public:
   FolderBelow(const std::shared_ptr<Disk>& disk, std::string name)
-      : disk_(disk), name_(std::move(name) + "-"), all_(open_faulty_storage(disk)) {}
+      : disk_(disk),
+        name_(std::move(name) + "-"),
+        all_(open_faulty_storage(disk)),
+        opened_(disk->folders_made) {}
   Result<std::vector<std::uint8_t>> read(std::string_view name, std::size_t limit) override {
     return all_->read(long_name(name), limit);
   }
@@ -23,6 +26,7 @@ class FolderBelow final : public Storage {
     return all_->open_append(long_name(name));
   }
   Result<std::unique_ptr<AppendFile>> create(std::string_view name) override {
+    if (opened_ != disk_->folders_made) return Status(StatusCode::not_found, "it is deleted");
     Result<std::unique_ptr<AppendFile>> created = all_->create(long_name(name));
     if (created.ok()) disk_->below.insert(disk_->folder.at(long_name(name)));
     return created;
@@ -39,18 +43,24 @@ class FolderBelow final : public Storage {
     Result<std::vector<std::string>> names = all_->list();
     if (!names.ok()) return names;
     std::vector<std::string> mine;
+    if (opened_ != disk_->folders_made) return mine;
     for (const std::string& name : *names) {
       if (name.rfind(name_, 0) == 0) mine.push_back(name.substr(name_.size()));
     }
     return mine;
   }
   Status lock() override { return {}; }
+  Status open_again() override {
+    opened_ = disk_->folders_made;
+    return {};
+  }
 
  private:
   std::string long_name(std::string_view name) const { return name_ + std::string(name); }
   std::shared_ptr<Disk> disk_;
   std::string name_;
   std::unique_ptr<Storage> all_;
+  int opened_;
 };
 
 }  // namespace idletune::test

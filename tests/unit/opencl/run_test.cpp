@@ -42,6 +42,11 @@ TEST_CASE_FIXTURE(
   }
   stub.set(STUB_RUN_NS, 1);
   CHECK(code() == StatusCode::ok);
+  stub.fail("clGetEventProfilingInfo", CL_PROFILING_INFO_NOT_AVAILABLE, 0);
+  const auto untold = required(device->run(*program, two_dimensions(), {}, 10s));
+  CHECK(untold.device == 0ns);
+  CHECK(untold.wall > 0ns);
+  stub.fail("clGetEventProfilingInfo", CL_SUCCESS, 0);
   stub.set(STUB_EVENT_STATUS, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   auto failed = device->run(*program, two_dimensions(), {}, 10s);
   CHECK(failed.code() == StatusCode::device_error);

@@ -6,9 +6,11 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include "platform/os/thread.hpp"
 #include "tests/unit/required.hpp"
+#include "tests/unit/skip.hpp"
 
 namespace idletune {
 namespace {
@@ -63,6 +65,25 @@ TEST_CASE("priorities are lowered for the thread alone and names are cut") {
     if (priority == ThreadPriority::idle) CHECK((policy == SCHED_IDLE || nice == 19));
   }
   CHECK(::getpriority(PRIO_PROCESS, 0) == before);
+}
+
+TEST_CASE("a low thread of a real-time one is none" * doctest::test_suite("real time")) {
+  bool real_time = false;
+  int policy = -1, nice = 0;
+  std::thread application([&] {
+    sched_param parameters{};
+    parameters.sched_priority = 1;
+    real_time = ::sched_setscheduler(0, SCHED_FIFO, &parameters) == 0;
+    auto low = Thread::start("low", ThreadPriority::low, [&] {
+      policy = ::sched_getscheduler(0);
+      nice = ::getpriority(PRIO_PROCESS, 0);
+    });
+    if (low.ok()) low->join();
+  });
+  application.join();
+  if (!real_time) return test::skip("there is no right to real-time priorities");
+  CHECK(policy == SCHED_OTHER);
+  CHECK(nice >= 10);
 }
 
 TEST_CASE("a thread blocks the application's signals, not faults") {

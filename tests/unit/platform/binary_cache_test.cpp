@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -141,6 +144,29 @@ TEST_CASE("the files unused for longest go first, and the newest stays") {
     CAPTURE(kept);
     CHECK(cache.find({kept, 0, 0}, found) == Lookup::hit);
   }
+}
+
+TEST_CASE("without a limit programs are found, too") {
+  TemporaryFolder folder;
+  BinaryCache cache(folder.path(), UINT64_MAX);
+  REQUIRE(cache.store({1, 2, 3}, binary_of(1000)).ok());
+  std::vector<std::uint8_t> found;
+  for (int i = 0; i < 2; ++i) CHECK(cache.find({1, 2, 3}, found) == Lookup::hit);
+}
+
+TEST_CASE("what cannot be read for a moment is there afterwards") {
+  TemporaryFolder folder;
+  BinaryCache cache(folder.path(), kRoomy);
+  REQUIRE(cache.store({1, 2, 3}, binary_of(1000)).ok());
+  rlimit usual{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &usual) == 0);
+  const rlimit none{3, usual.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  std::vector<std::uint8_t> found;
+  const Lookup short_of_files = cache.find({1, 2, 3}, found);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &usual) == 0);
+  CHECK(short_of_files == Lookup::absent);
+  CHECK(cache.find({1, 2, 3}, found) == Lookup::hit);
 }
 
 TEST_CASE("a binary too large for the cache is not stored") {

@@ -63,6 +63,17 @@ TEST_CASE("what was pushed while nothing ran is found at the start") {
   CHECK(board.start().digest() == digest_of_model(kTwo));
 }
 
+TEST_CASE("what is pushed into folders that were made anew is tried") {
+  SlotBoard board;
+  SlotProcess process = board.start();
+  ++board.disk->folders_made;
+  REQUIRE(process.incoming.open_again().ok());
+  process.push("m.itmodel", kTwo);
+  CHECK(process.models->look().ok());
+  CHECK(process.digest() == digest_of_model(kTwo));
+  CHECK(process.state() == ModelState::trial);
+}
+
 TEST_CASE("a model that is gone back from is refused for good") {
   SlotBoard board;
   {
