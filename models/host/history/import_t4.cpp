@@ -96,7 +96,14 @@ Json T4Importer::add_measurements(const Json& measurements, ImportedRow& row) {
       row.extras.emplace_back(name, *value);
     }
     const std::string unit = text_member(measurement, "unit");
-    if (name == "time" && unit_.empty() && time_unit_from(unit)) take_unit(unit);
+    const std::optional<TimeUnit> own = time_unit_from(unit);
+    if (name == "time" && unit_.empty() && own) take_unit(unit);
+    const std::optional<TimeUnit> all = time_unit_from(unit_);
+    if (name == "time" && own && all && own->nanoseconds != all->nanoseconds && time.is_number()) {
+      time = time.get<double>() * (own->nanoseconds / all->nanoseconds);
+      builder_.met("with a time in another unit than the file's: converted");
+      continue;
+    }
     if (!unit.empty()) row.extras.emplace_back(name + kT4UnitSuffix, unit);
   }
   return time;

@@ -111,6 +111,20 @@ TEST_CASE("where a T4 file says no unit of time, that of its measurements counts
   CHECK(h.run_time_ns(0) == 250e3);
 }
 
+TEST_CASE("each time of a T4 file counts by its own unit") {
+  for (const std::string unit : {"", R"("timeunit": "milliseconds", )"}) {
+    const auto h =
+        required(import_t4(R"({"metadata": {)" + unit + R"("device": "d", "kernel_name": "k"},
+        "results": [{"configuration": {"a": 1}, "invalidity": "correct",
+        "measurements": [{"name": "time", "value": 5, "unit": "ms"}]},
+        {"configuration": {"a": 2}, "invalidity": "correct",
+        "measurements": [{"name": "time", "value": 0.5, "unit": "seconds"}]}]})",
+                           "x.json"));
+    CHECK(h.run_time_ns(0) == 5e6);
+    CHECK(h.run_time_ns(1) == 500e6);
+  }
+}
+
 TEST_CASE("two texts of one number in a T4 file are one configuration") {
   const auto h =
       required(import_t4(R"({"metadata": {"device": "d", "kernel_name": "k"}, "results": [
