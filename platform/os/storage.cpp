@@ -93,10 +93,17 @@ Status sync_descriptor(int descriptor, bool whole, const std::string& path) {
   return failed == 0 ? Status() : system_error("syncing", path, errno);
 }
 
+// Of reading, out_of_memory says that a file is too long; short of memory one may be another day.
+Status unread(std::string_view doing, const std::string& path) {
+  Status why = system_error(doing, path, errno);
+  if (why.code() != StatusCode::out_of_memory) return why;
+  return {StatusCode::io_error, "%", why.message()};
+}
+
 Result<std::vector<std::uint8_t>> read_open_file(const Descriptor& file, const std::string& path,
                                                  std::size_t limit_bytes) {
   struct stat info {};
-  if (::fstat(file.get(), &info) != 0) return system_error("reading", path, errno);
+  if (!file.ok() || ::fstat(file.get(), &info) != 0) return unread("opening", path);
   if (!S_ISREG(info.st_mode)) {
     return {StatusCode::invalid_argument, "reading '%': not a plain file", path};
   }
@@ -115,7 +122,7 @@ Result<std::vector<std::uint8_t>> read_open_file(const Descriptor& file, const s
       std::uint8_t more[256];
       const ssize_t got = ::read(file.get(), more, sizeof(more));
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return system_error("reading", path, errno);
+      if (got < 0) return unread("reading", path);
       if (got == 0) return bytes;
       const Bytes added(more, static_cast<std::size_t>(got));
       bytes.insert(bytes.end(), added.begin(), added.end());
@@ -125,7 +132,7 @@ Result<std::vector<std::uint8_t>> read_open_file(const Descriptor& file, const s
     }
     const ssize_t got = ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_error("reading", path, errno);
+    if (got < 0) return unread("reading", path);
     if (got == 0) {
       bytes.resize(filled);
       return bytes;
@@ -230,7 +237,6 @@ class PosixStorage final : public Storage {
     if (Status plain = check_name(name); !plain.ok()) return plain;
     const Descriptor file(
         open_retrying(folder_.get(), std::string(name).c_str(), O_RDONLY | O_NONBLOCK));
-    if (!file.ok()) return system_error("opening", path_of(name), errno);
     return read_open_file(file, path_of(name), limit_bytes);
   }
 
@@ -373,7 +379,6 @@ Result<std::unique_ptr<Storage>> open_posix_storage(const std::string& folder) {
 Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t limit_bytes) {
   // O_NONBLOCK: opening a FIFO must not wait for a writer.
   const Descriptor file(open_retrying(AT_FDCWD, path.c_str(), O_RDONLY | O_NONBLOCK));
-  if (!file.ok()) return system_error("opening", path, errno);
   return read_open_file(file, path, limit_bytes);
 }
 

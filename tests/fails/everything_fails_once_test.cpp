@@ -17,7 +17,9 @@
 #include <idletune/agent.hpp>
 #include <idletune/in_process.hpp>
 
+#include "agent/journal/journal.hpp"
 #include "models/host/pack/pack.hpp"
+#include "platform/os/storage.hpp"
 #include "tests/bench/stub_cuda/stub_control.h"
 #include "tests/bytes_of.hpp"
 #include "tests/fails/failing_calls.hpp"
@@ -357,4 +359,26 @@ TEST_CASE("each call of the system fails once while a helper tries a configurati
                            {&Application::try_one},
                            true};
   live_through_each(in_helper, Caller::system, "system");
+}
+
+TEST_CASE("whichever call fails while a journal is opened, the next start knows what it says") {
+  const test::TemporaryFolder folder;
+  journal::Trial trial;
+  trial.kernel = trial.device = trial.driver = 1;
+  trial.configuration = {1};
+  const auto opened = [&] {
+    auto storage = open_posix_storage(folder.path());
+    return journal::Journal::open(storage.ok() ? std::move(*storage) : nullptr, {});
+  };
+  opened()->quarantine(trial, journal::QuarantineReason::crash, "");
+  for (unsigned long n = 1;; ++n) {
+    CAPTURE(n);
+    test::fail_system_call(n);
+    (void)opened();
+    const std::string failed = test::failed_system_call();
+    test::fail_system_call(0);
+    CAPTURE(failed);
+    CHECK(opened()->state().dangers().is_quarantined(trial.key()));
+    if (failed.empty()) break;
+  }
 }

@@ -81,7 +81,7 @@ extern "C" int openat(int folder, const char* path, int flags, ...) {
     va_end(more);
   }
   if (!fails("openat")) return real_one(folder, path, flags, mode);
-  errno = EMFILE;
+  errno = (flags & O_ACCMODE) == O_RDONLY ? ENOMEM : EMFILE;
   return -1;
 }
 
