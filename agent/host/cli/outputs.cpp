@@ -202,7 +202,8 @@ Status Outputs::check(const std::string& path, FileKind kind, bool beside) {
   }
   if (place->kind != Place::Kind::file) {
     const bool standard = place->kind == Place::Kind::standard_output;
-    if (claimed_.emplace(standard ? "-" : place->real, kind).first->second != kind)
+    const bool mixes = place->real != "/dev/null";  // what goes there is gone
+    if (mixes && claimed_.emplace(standard ? "-" : place->real, kind).first->second != kind)
       return strange(path, "is named for two outputs");
     if (!standard) return open_into(path, place->real);
     takes_standard_output_ = true;
