@@ -31,8 +31,12 @@ Result<std::uint64_t> number_in(const std::string& name, const std::string& text
   return Status(StatusCode::invalid_argument, "--% '%': expected a whole number", name, text);
 }
 
-Status check_value(const std::string& name, const std::string& value) {
-  if (name == "shape") return parse_problem(value).status();
+Status check_value(const std::string& name, const std::string& value, Call& call) {
+  if (name == "shape") {
+    const Result<Problem> shape = parse_problem(value);
+    if (shape.ok()) call.shape = *shape;
+    return shape.status();
+  }
   if (name != "backend" || value == "opencl" || value == "cuda") return {};
   return Status(StatusCode::invalid_argument, "--backend '%': expected opencl or cuda", value);
 }
@@ -73,7 +77,7 @@ Result<Call> call_of(const Verb& verb, const std::vector<std::string>& words) {
       if (equals == word.size() && i + 1 == words.size())
         return Status(StatusCode::invalid_argument, "%: % needs a value", verb.name, word);
       call.options[name] = equals < word.size() ? word.substr(equals + 1) : words[++i];
-      if (Status status = check_value(name, call.options[name]); !status.ok()) return status;
+      if (Status status = check_value(name, call.options[name], call); !status.ok()) return status;
       if (!is_listed(kNumbers, name)) continue;
       const Result<std::uint64_t> number = number_in(name, call.options[name]);
       if (!number.ok()) return number.status();

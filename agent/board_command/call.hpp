@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <idletune/configuration.hpp>
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
 
@@ -17,6 +18,7 @@ struct Call {
   std::vector<std::string> words;                // behind the verb, in order
   std::map<std::string, std::string> options;    // "shape" of --shape
   std::map<std::string, std::uint64_t> numbers;  // of those that are whole numbers
+  Problem shape;                                 // of --shape
   bool json = false;
   bool help = false;
   // The word at `place`, or an empty one.

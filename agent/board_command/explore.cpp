@@ -11,7 +11,6 @@
 #include "agent/board_command/lock_holder.hpp"
 #include "agent/board_command/verbs.hpp"
 #include "agent/signing/pushed_file.hpp"
-#include "models/core/problem_text.hpp"
 #include "models/package/kernel_package.hpp"
 
 namespace idletune::board {
@@ -77,8 +76,6 @@ Status tell(const TunedKernel& kernel, const Shape& shape, Facts& answer) {
 }  // namespace
 
 Status explore_kernel(const Call& call, Facts& answer) {
-  const Result<Problem> shape = parse_problem(call.option("shape"));
-  if (!shape.ok()) return shape.status();
   const std::string path = call.word(0);
   auto bytes = read_pushed_file(path, KernelPackage::kMaxBytes, nullptr);
   if (!bytes.ok()) return bytes.status();
@@ -93,7 +90,7 @@ Status explore_kernel(const Call& call, Facts& answer) {
   if (Status ready = check_ready(agent->status(), options->state); !ready.ok()) return ready;
   Result<TunedKernel> kernel = agent->kernel(**device, std::move(*bytes));
   if (!kernel.ok()) return kernel.status();
-  if (Status prepared = kernel->prepare(*shape); !prepared.ok()) return prepared;
+  if (Status prepared = kernel->prepare(call.shape); !prepared.ok()) return prepared;
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
   const std::uint64_t most = std::min<std::uint64_t>(call.number("seconds", 60), 1'000'000'000);
@@ -102,7 +99,7 @@ Status explore_kernel(const Call& call, Facts& answer) {
   answer.text("ended", ending_name(ending));
   const AgentStatus after = agent->status();
   if (!after.storage.ok()) return after.storage;
-  return tell(*kernel, *shape, answer);
+  return tell(*kernel, call.shape, answer);
 }
 
 }  // namespace idletune::board

@@ -46,8 +46,8 @@ class Storage {
   virtual Status sync_folder() = 0;
   virtual Result<std::vector<std::string>> list() = 0;  // plain files, in any order
   // Takes the folder for this Storage (advisory; released by the destructor, or the death of the
-  // process and of what it forked without exec; it works on read-only storage). `busy` if another Storage, here or in another process, has it;
-  // unsupported where the file system has no locks.
+  // process and of what it forked without exec; it works on read-only storage). `busy` if another
+  // Storage, here or in another process, has it; unsupported where the file system has no locks.
   virtual Status lock() = 0;
   // AppendFile::identity() of what lies under `name` at the path that this was opened with, now:
   // the folder may have been deleted or replaced since. 0: nothing is there, or nobody can tell.

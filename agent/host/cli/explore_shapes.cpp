@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "agent/host/cli/exploration_files.hpp"
 #include "agent/host/cli/histories.hpp"
@@ -94,15 +93,13 @@ class ExploreShapes : ExplorationTask {
     for (std::size_t f = 0; f < package_->inputs().given_feature_count(); ++f) {
       columns.features.emplace_back(package_->inputs().feature_name(f));
     }
-    std::set<std::string> given;
     for (const std::string& text : arguments_.fixed) {
       const std::size_t equals = text.find('=');
       if (equals == std::string::npos || equals + 1 == text.size()) return wrong_fixed(text);
       char* end = nullptr;
       const double value = std::strtod(text.c_str() + equals + 1, &end);
       if (*end != '\0' || !(value >= 0) || value > 1e12) return wrong_fixed(text);
-      columns.fixed.emplace_back(text.substr(0, equals), value);
-      const std::string& name = columns.fixed.back().first;
+      const std::string name = text.substr(0, equals);
       const auto has = [&name](const std::vector<std::string>& names) {
         return std::find(names.begin(), names.end(), name) != names.end();
       };
@@ -111,9 +108,11 @@ class ExploreShapes : ExplorationTask {
         return Status(StatusCode::invalid_argument, "--set %: % has no such dimension or feature",
                       text, package_->name());
       }
-      if (!given.insert(name).second) {
+      if (std::any_of(columns.fixed.begin(), columns.fixed.end(),
+                      [&name](const auto& other) { return other.first == name; })) {
         return Status(StatusCode::invalid_argument, "--set %: % is set twice", text, name);
       }
+      columns.fixed.emplace_back(name, value);
     }
     return columns;
   }

@@ -192,7 +192,8 @@ class Explore : ExplorationTask {
     for (const explore::ExploredConfiguration& result : log_->results()) {
       times.push_back(result.samples.empty() ? 0 : explore::median_ns(result.samples));
     }
-    const History history = histories().front();
+    const std::vector<History> measured = histories();
+    const History& history = measured.front();
     const auto work = work_of(*package_, history.shape, package_->default_configuration());
     const auto rates = rates_of(default_ns(), work.ok() ? std::optional(*work) : std::nullopt);
     const Status written = live_->write(history, times, order_->size(), rates, over);

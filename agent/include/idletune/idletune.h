@@ -1,7 +1,7 @@
 /* idletune for C and for whatever can call C. Handles are opaque; every function that can fail
  * returns an idletune_status and leaves a message for the calling thread. No function but those
- * named launch, idle and call is meant for hot paths. Link libidletune.a, libstdc++ (static is fine),
- * pthread and dl. */
+ * named launch, idle and call is meant for hot paths. Link libidletune.a, libstdc++ (static is
+ * fine), pthread and dl. */
 #ifndef IDLETUNE_H
 #define IDLETUNE_H
 
@@ -184,8 +184,8 @@ typedef struct idletune_argument {
 
 /* Enqueues the kernel for a problem size of `dimensions` numbers. `queue` NULL: the adopted one.
  * `wait_list` is an array of wait_count cl_events (CUevents) or NULL; `event` is a cl_event*
- * (CUevent*) that receives an event, which the caller releases, or NULL. Never compiles, allocates, reads a file or waits for
- * tuning. */
+ * (CUevent*) that receives an event, which the caller releases, or NULL. Never compiles, allocates,
+ * reads a file or waits for tuning. */
 idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, size_t dimensions,
                                 const idletune_argument* arguments, size_t argument_count,
                                 void* queue, const void* const* wait_list, uint32_t wait_count,

@@ -150,9 +150,9 @@ struct InPlaceOptions {
 };
 
 // Lets IDLETUNE_MODE, _STATE, _MODEL, _VERBOSE, _MAX_TUNING_MS and _HELPER override the fields. But
-// for PATH (helper_in_path) no other code of the library reads the environment, and in a privileged program (set-user-id, file
-// capabilities) nothing does. Error: invalid_argument that names the variable
-// and what it takes.
+// for PATH (helper_in_path) no other code of the library reads the environment, and in a privileged
+// program (set-user-id, file capabilities) nothing does. Error: invalid_argument that names the
+// variable and what it takes.
 Status apply_environment(AgentOptions& options);
 
 // IDLETUNE_OPENCL_LIBRARY, IDLETUNE_CUDA_LIBRARY, IDLETUNE_NVRTC_LIBRARY; empty when not set.

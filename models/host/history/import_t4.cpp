@@ -39,6 +39,7 @@ class T4Importer {
 
  private:
   void take_unit(const std::string& word);
+  bool is_converted(const std::string& unit, Json& time);
   void add_times(const Json& times, ImportedRow& row);
   // Takes the measurements that are not the time; returns the time, null if there is none.
   Json add_measurements(const Json& measurements, ImportedRow& row);
@@ -78,6 +79,18 @@ void T4Importer::add_times(const Json& times, ImportedRow& row) {
   }
 }
 
+// From its own unit into the file's, where these differ.
+bool T4Importer::is_converted(const std::string& unit, Json& time) {
+  const std::optional<TimeUnit> own = time_unit_from(unit);
+  if (!own) return false;
+  if (unit_.empty()) take_unit(unit);
+  const std::optional<TimeUnit> all = time_unit_from(unit_);
+  if (!all || own->nanoseconds == all->nanoseconds || !time.is_number()) return false;
+  time = time.get<double>() * (own->nanoseconds / all->nanoseconds);
+  builder_.met("with a time in another unit than the file's: converted");
+  return true;
+}
+
 Json T4Importer::add_measurements(const Json& measurements, ImportedRow& row) {
   Json time = nullptr;
   if (!measurements.is_array()) return time;
@@ -96,14 +109,7 @@ Json T4Importer::add_measurements(const Json& measurements, ImportedRow& row) {
       row.extras.emplace_back(name, *value);
     }
     const std::string unit = text_member(measurement, "unit");
-    const std::optional<TimeUnit> own = time_unit_from(unit);
-    if (name == "time" && unit_.empty() && own) take_unit(unit);
-    const std::optional<TimeUnit> all = time_unit_from(unit_);
-    if (name == "time" && own && all && own->nanoseconds != all->nanoseconds && time.is_number()) {
-      time = time.get<double>() * (own->nanoseconds / all->nanoseconds);
-      builder_.met("with a time in another unit than the file's: converted");
-      continue;
-    }
+    if (name == "time" && is_converted(unit, time)) continue;
     if (!unit.empty()) row.extras.emplace_back(name + kT4UnitSuffix, unit);
   }
   return time;

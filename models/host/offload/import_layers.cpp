@@ -7,7 +7,6 @@
 #include <set>
 #include <tuple>
 
-#include "models/core/median.hpp"
 #include "models/host/history/comma_table.hpp"
 #include "models/host/offload/import_samples.hpp"
 #include "models/host/offload/layer_features.hpp"
@@ -27,7 +26,6 @@ struct LayerKey {
 };
 
 using Shapes = std::map<std::pair<std::string, std::string>, LayerShape>;  // by network and layer
-using Repeats = std::map<std::string, std::vector<double>>;                // by variant
 
 struct LayerTimes {
   std::string device;
@@ -74,12 +72,6 @@ Result<LayerTimes> read_layer_times(const CommaTable& table) {
     times.cells[key][variant].push_back(ms);
   }
   return times;
-}
-
-double median_or_nan(const Repeats& repeats, const std::string& variant) {
-  const auto found = repeats.find(variant);
-  return found == repeats.end() ? std::numeric_limits<double>::quiet_NaN()
-                                : median_of(found->second);
 }
 
 // Shapes by network and layer, as Caffe itself numbers the layers.

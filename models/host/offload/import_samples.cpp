@@ -203,16 +203,6 @@ void merge_groups(const Groups& said, Groups& groups) {
   }
 }
 
-std::vector<double> medians_of(const std::map<std::string, std::vector<double>>& repeats,
-                               const std::vector<std::string>& variants) {
-  std::vector<double> medians;
-  for (const std::string& variant : variants) {
-    const auto found = repeats.find(variant);
-    medians.push_back(found != repeats.end() ? median_of(found->second) : kNoTime);
-  }
-  return medians;
-}
-
 bool is_entered_often(const RegionProfile& region) {
   return std::any_of(region.counts.begin(), region.counts.end(), [](const auto& count) {
     return count.first == "entries" && count.second > 1;
@@ -220,6 +210,11 @@ bool is_entered_often(const RegionProfile& region) {
 }
 
 }  // namespace
+
+double median_or_nan(const Repeats& repeats, const std::string& variant) {
+  const auto found = repeats.find(variant);
+  return found == repeats.end() ? kNoTime : median_of(found->second);
+}
 
 Status take_device(const CommaTable& table, std::size_t row, std::string& device) {
   const std::string_view found = table.text(row, table.find("device"));
@@ -237,11 +232,11 @@ Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
   auto table = CommaTable::parse(times, times_path);
   if (!table.ok()) return table.status();
   if (Status s = table->require({"region", "variant", "gpu_ms"}); !s.ok()) return s;
-  // By region and variant, each time that was measured.
-  std::map<std::string, std::map<std::string, std::vector<double>>> measured;
+  std::map<std::string, Repeats> measured;  // by region
   std::set<std::string> variants;
   SampleSet set;
   std::size_t rejected = 0;
+  const bool names_device = table->find("device") < table->names().size();
   std::map<std::string, Groups> groups;  // by region, where the table says them
   for (std::size_t row = 0; row < table->rows(); ++row) {
     const double ms = table->number(row, "gpu_ms");
@@ -251,8 +246,8 @@ Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
     }
     const std::string region(table->text(row, "region"));
     read_groups(*table, row, groups[region]);
-    if (table->find("device") < table->names().size())
-      if (Status s = take_device(*table, row, set.device); !s.ok()) return s;
+    Status s = names_device ? take_device(*table, row, set.device) : Status();
+    if (!s.ok()) return s;
     const std::string variant(table->text(row, "variant"));
     variants.insert(variant);
     measured[region][variant].push_back(ms);
@@ -277,7 +272,8 @@ Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
     if (sample.groups.program.empty()) sample.groups.program = sample.groups.kernel;
     sample.features = region.features;
     sample.cpu_ms = *region.cpu_ms;
-    sample.gpu_ms = medians_of(found->second, set.variants);
+    for (const std::string& variant : set.variants)
+      sample.gpu_ms.push_back(median_or_nan(found->second, variant));
     sample.bytes_in = region.bytes_in;
     sample.bytes_out = region.bytes_out;
     set.samples.push_back(std::move(sample));

@@ -2,7 +2,9 @@
 // is said in models/host/offload/README.md.
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
@@ -21,7 +23,12 @@ class LayerProfiles;
 // Times outside (0, 1e6) milliseconds are no times: timers that wrapped, or nothing was measured.
 bool is_time_ms(double ms);
 
-// Takes the row's device, of which a set has one. Error: invalid_argument that names it and `device`.
+using Repeats = std::map<std::string, std::vector<double>>;  // times by variant
+// Of the variant; not a number where it was not timed.
+double median_or_nan(const Repeats& repeats, const std::string& variant);
+
+// Takes the row's device, of which a set has one. Error: invalid_argument that names it and
+// `device`.
 Status take_device(const CommaTable& table, std::size_t row, std::string& device);
 
 // One of the two tables of Cummins et al. 2017: OpenCL kernels on a CPU and on one GPU, transfers
