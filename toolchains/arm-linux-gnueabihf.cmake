@@ -3,8 +3,6 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR armv7l)
 set(CMAKE_C_COMPILER arm-linux-gnueabihf-gcc)
 set(CMAKE_CXX_COMPILER arm-linux-gnueabihf-g++)
-# Files beyond 2 GiB, and inode numbers that do not fit 32 bits.
-set(idletune_target_flags -D_FILE_OFFSET_BITS=64)
 set(idletune_triplet arm-linux-gnueabihf)
 include(${CMAKE_CURRENT_LIST_DIR}/with_sysroot.cmake)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-arm -L ${idletune_target_root})
