@@ -20,7 +20,7 @@ namespace {
 
 pid_t parent_of_child = -1;
 
-extern "C" void leave_if_parent_is_gone(int) {
+void leave_if_parent_is_gone(int) {
   if (::getppid() != parent_of_child) ::_exit(kParentGoneExitCode);
 }
 
@@ -87,7 +87,7 @@ void lift_limits() {
   }
 }
 
-extern "C" void bid_farewell(int signal) {
+void bid_farewell(int signal) {
   const auto byte = static_cast<std::uint8_t>(signal);
   (void)::send(kChannelDescriptor, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
   (void)::raise(signal);  // which is at its default again
