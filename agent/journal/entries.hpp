@@ -240,11 +240,11 @@ bool operator==(const Ledger& a, const Ledger& b);
 
 // How often a shape is launched, for estimating the launches still to come. Cumulative.
 struct ShapeStatistics {
-  std::uint64_t kernel = 0;
+  std::uint64_t kernel = 0;  // its digest ^ its device's key; before 0.3 the digest alone
   Shape shape;
   std::uint64_t launches = 0;
-  std::uint64_t active_seconds = 0;  // time during which the application was launching it
-  std::uint32_t sessions = 0;        // in how many sessions it was seen
+  std::uint64_t active_seconds = 0;  // written until 0.2, as is the next one
+  std::uint32_t sessions = 0;
 };
 
 }  // namespace idletune::journal

@@ -319,7 +319,7 @@ void Journal::note_ledger(const Ledger& ledger, std::chrono::nanoseconds now) {
 // Time passes for shapes that nobody launches, too.
 void Journal::note_shape(const ShapeStatistics& statistics, std::chrono::nanoseconds now) {
   const auto known = state_.shape_statistics(statistics.kernel, statistics.shape);
-  if (!known || known->launches != statistics.launches || known->sessions != statistics.sessions) {
+  if (!known || known->launches != statistics.launches) {
     Payload payload = encode(statistics);
     (void)state_.apply(static_cast<std::uint8_t>(RecordType::shape_statistics), kRecordVersion,
                        payload);

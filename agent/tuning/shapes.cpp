@@ -93,16 +93,16 @@ void Shapes::leave(KernelTask& kernel, ShapeSlot& slot) {
   kernel.since_leaving.emplace(kernel.state->lanes());
 }
 
-void Shapes::note_shape(const ShapeTask& task, Nanoseconds time) {
-  if (task.launches() == 0) return;
+// Other objects of the same kernel launch it, too.
+void Shapes::note_shape(ShapeTask& task, Nanoseconds time) {
+  const std::uint64_t launches = task.launches();
+  if (launches == 0) return;
+  const std::uint64_t fresh = launches - std::exchange(task.noted_launches, launches);
   journal::ShapeStatistics statistics;
-  statistics.kernel = task.identity.kernel;
+  statistics.kernel = task.identity.kernel ^ task.identity.device;
   statistics.shape = task.slot.shape;
-  statistics.launches = task.past_launches + task.launches();
-  statistics.sessions = task.past_sessions + 1;
-  const Nanoseconds active = time - task.first_seen;
-  statistics.active_seconds =
-      task.past_active_seconds + static_cast<std::uint64_t>(active.count() / 1000000000);
+  const auto known = journal_.state().shape_statistics(statistics.kernel, statistics.shape);
+  statistics.launches = known ? known->launches + fresh : task.past_launches + launches;
   journal_.note_shape(statistics, time);
 }
 

@@ -17,7 +17,7 @@ class Shapes : EnginePart {
   ShapeTask* shape_task(KernelTask& kernel, ShapeSlot& slot);
   // Slots of shapes that are not launched any more, where others found none.
   void recycle(KernelTask& kernel);
-  void note_shape(const ShapeTask& task, Nanoseconds time);
+  void note_shape(ShapeTask& task, Nanoseconds time);
 
  private:
   bool may_leave(const ShapeTask& task) const;

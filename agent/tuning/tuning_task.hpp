@@ -133,8 +133,7 @@ struct ShapeTask {
   double said_launches = -1;        // by the application; negative: it did not say
   std::uint64_t said_at = 0;        // launches when it said so
   std::uint64_t past_launches = 0;  // of earlier sessions
-  std::uint32_t past_sessions = 0;
-  std::uint64_t past_active_seconds = 0;
+  std::uint64_t noted_launches = 0;  // in the statistics
   std::uint64_t credited_launches = 0;
   Nanoseconds class_time{0};              // of a launch since then, where all run for their class
   std::uint32_t setups_charged = 0;       // of what runs

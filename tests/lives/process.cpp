@@ -276,9 +276,11 @@ Snapshot Process::snapshot() const {
     result.adopted[text(adoption.trial.shape_key())] =
         std::to_string(adoption.trial.key().configuration);
   });
+  const std::uint64_t device_key = inside_->key_of(0, 0).device;
   for (int s = 0; s < world_.shapes(); ++s) {
     for (const World::Package* package : world_.packages) {
-      const auto past = state.shape_statistics(package->read->digest(), world_.shape(s));
+      const auto past =
+          state.shape_statistics(package->read->digest() ^ device_key, world_.shape(s));
       if (past) result.launches[{package->read->digest(), s}] = past->launches;
     }
   }
