@@ -162,7 +162,10 @@ class HelperTrials::State {
     // Died while it had nothing to do, or is about to: then it has said so, or has hung up.
     if (child_ && (child_->ended(Nanoseconds(0)) || !child_->channel().quiet())) end_child();
     const Nanoseconds processor_before = child_ ? child_->cpu_time() : Nanoseconds(0);
-    if (ensure_child(outcome) && reference_runs(request, outcome)) converse(request, outcome);
+    if (ensure_child(outcome) && reference_runs(request, outcome)) {
+      converse(request, outcome);
+      outcome.reference = ReferenceRun::well;
+    }
     outcome.frozen = std::exchange(frozen_, Nanoseconds(0));
     outcome.wall = time_since(start) - outcome.frozen;
     if (child_) {
@@ -214,7 +217,7 @@ class HelperTrials::State {
     reference_ran_ = child_ != nullptr;  // what else may fail, `prepare` says more of
     if (reference_ran_) return true;
     outcome = std::move(answer);
-    outcome.reference_failed = !outcome.ambiguous && !stopping_.load();
+    if (!outcome.ambiguous && !stopping_.load()) outcome.reference = ReferenceRun::failed;
     return false;
   }
 

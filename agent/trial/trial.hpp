@@ -43,6 +43,13 @@ struct TrialRequest {
   bool ignore_device_limits = false;  // tests only: let a too big configuration reach the driver
 };
 
+// What became of the reference in the helper that a stage ran in, before anything else ran there.
+enum class ReferenceRun : std::uint8_t {
+  none,   // nobody knows: no helper started, it was killed by others, or none was needed
+  well,   // or it ran, and `prepare` says more of what failed
+  failed  // or hung. Where an earlier helper died, the device did not survive that.
+};
+
 struct TrialOutcome {
   // The stage that ended or failed. check and measure make up for a missing compile or prepare, and
   // then it may be an earlier one than asked for. A failed `prepare` (no helper, no memory, a
@@ -61,9 +68,7 @@ struct TrialOutcome {
   bool cut = false;
   // A crash, or a failed `prepare`: somebody else may have killed the helper.
   bool ambiguous = false;
-  // A failed `prepare`: in a helper that was new, even the reference failed or hung, before
-  // anything else had run there. Where an earlier helper died, the device did not survive that.
-  bool reference_failed = false;
+  ReferenceRun reference = ReferenceRun::none;
 };
 
 // Runs stages one at a time. Used by one thread.

@@ -427,9 +427,8 @@ void Steps::judge_death(ShapeTask& task, const StageInFlight& stage, const Trial
 // shows that it was the configuration that failed before, and not the device.
 void Steps::reference_ran(ShapeTask& task, const TrialOutcome& outcome) {
   DeviceTask& device = *task.kernel.device;
-  const bool unknown = outcome.ambiguous && outcome.stage == TrialStage::prepare;
-  if (!device.reference_due() || unknown) return;
-  const bool well = !outcome.reference_failed;
+  if (!device.reference_due() || outcome.reference == ReferenceRun::none) return;
+  const bool well = outcome.reference == ReferenceRun::well;
   device.set_reference_due(false);
   facts_.reference_ran(task.kernel.state->device().info(), well);
   if (well) return;

@@ -121,6 +121,7 @@ void Simulation::prepare_data(const TrialRequest& request, TrialOutcome& outcome
       --plans_.memory_short;
       outcome.status = TrialStatus::runtime;
       outcome.message = "out of memory";
+      outcome.reference = ReferenceRun::none;  // not even a helper starts
     }
   }
   const bool enters = request.stage != TrialStage::compile && !request.captured.empty();
@@ -158,11 +159,12 @@ TrialOutcome Simulation::outcome_of(const TrialRequest& request) {
     outcome.status = TrialStatus::crash;
     outcome.ambiguous = true;
     outcome.message = "the helper killed by signal 9";
+    if (outcome.stage == TrialStage::prepare) outcome.reference = ReferenceRun::none;
   }
   const bool new_helper = std::exchange(lost_, lost_ || (world_.isolated && loses_device(request)));
   if (lost_) {
     if (new_helper) outcome.stage = TrialStage::prepare;  // the reference runs first
-    outcome.reference_failed = new_helper;
+    outcome.reference = new_helper ? ReferenceRun::failed : ReferenceRun::well;
     outcome.status = TrialStatus::crash;
     outcome.ambiguous = false;
     outcome.message = "it crashed";
@@ -197,10 +199,11 @@ void Simulation::landed(const TrialRequest& request, const TrialOutcome& outcome
   life_bill_.waited += std::exchange(waited_in_flight_, 0);
   const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
   reference_.helper_told(outcome, disk_->operations.size());
-  lost_told_ = lost_told_ || outcome.reference_failed;
+  const bool reference_failed = outcome.reference == ReferenceRun::failed;
+  lost_told_ = lost_told_ || reference_failed;
   if (c <= 0) return;
   if (lost_ && outcome.status == TrialStatus::crash) {
-    reference_.died_of_the_device(c, outcome.reference_failed);
+    reference_.died_of_the_device(c, reference_failed);
     return;
   }
   const bool asks = alive();  // an agent that ends cannot be asked

@@ -87,8 +87,8 @@ void Reference::helper_was_killed(Known& known, int s, bool ran, bool by_candida
 // In each new helper the reference ran first. Where it failed, nobody is to blame for what happened
 // since it ran well.
 void Reference::helper_told(const TrialOutcome& outcome, std::size_t operation) {
-  if (outcome.ambiguous && outcome.stage == TrialStage::prepare) return;
-  if (outcome.reference_failed) {
+  if (outcome.reference == ReferenceRun::none) return;
+  if (outcome.reference == ReferenceRun::failed) {
     forget_unconfirmed();
     for (const int c : lost_with_)  // a second death counts
       if (of(c).deaths + of(c).kills + deaths_elsewhere(c) == 1) --of(c).kills;

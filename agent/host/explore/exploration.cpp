@@ -148,7 +148,7 @@ Status Exploration::ask_reference(std::size_t problem) {
     no_reference_[problem] = "nothing can be measured at " +
                              package_->inputs().problem_text(settings_.problems[problem]) + ": " +
                              trial_status_name(outcome.status) + ": " + outcome.message;
-    const bool is_error = reference_ran_[problem] || outcome.reference_failed;
+    const bool is_error = reference_ran_[problem] || outcome.reference == ReferenceRun::failed;
     return is_error ? Status(StatusCode::device_error, no_reference_[problem]) : Status();
   }
   reference_ran_[problem] = true;

@@ -28,6 +28,7 @@ void measure(const RecordedTrial& trial, const TrialRequest& request, TrialOutco
 TrialOutcome stage_of(const RecordedTrial& trial, const TrialRequest& request) {
   TrialOutcome outcome;
   outcome.stage = request.stage;
+  outcome.reference = ReferenceRun::well;
   if (request.stage == TrialStage::compile) {
     outcome.wall = trial.compile;
     if (fails_to_compile(trial.status)) outcome.status = trial.status;

@@ -81,7 +81,7 @@ TEST_CASE("the reference runs first in a helper, whatever is asked of it") {
     const TrialOutcome outcome = helpers.run(stage);
     CHECK_MESSAGE(outcome.status == TrialStatus::correct, outcome.message);
     CHECK(outcome.stage == stage);
-    CHECK_FALSE(outcome.reference_failed);
+    CHECK(outcome.reference == ReferenceRun::well);
     CHECK(helpers.asked() == expected);
   }
 }
@@ -108,7 +108,7 @@ TEST_CASE("a reference that fails in a new helper is told, and the candidate doe
       const TrialOutcome outcome = helpers.run(TrialStage::compile);
       CHECK(outcome.stage == TrialStage::prepare);
       CHECK_MESSAGE(outcome.status == status, outcome.message);
-      CHECK(outcome.reference_failed);
+      CHECK(outcome.reference == ReferenceRun::failed);
       CHECK_FALSE(outcome.ambiguous);
     }
     CHECK(helpers.asked() == "rkrr");
@@ -123,7 +123,7 @@ TEST_CASE("a helper that somebody kills while the reference runs says nothing of
   const TrialOutcome outcome = helpers.run(TrialStage::compile);
   CHECK(outcome.stage == TrialStage::prepare);
   CHECK(outcome.ambiguous);
-  CHECK_FALSE(outcome.reference_failed);
+  CHECK(outcome.reference == ReferenceRun::none);
 }
 
 TEST_CASE("a helper that was killed while it had nothing to do is reaped") {

@@ -378,7 +378,7 @@ TEST_CASE("a device on which the default fails in a new helper is lost, and nobo
     } else if (broken) {
       outcome.stage = TrialStage::prepare;
       outcome.status = TrialStatus::crash;
-      outcome.reference_failed = true;
+      outcome.reference = ReferenceRun::failed;
     }
   };
   PlayedEngine engine(*board, std::make_shared<Disk>(), {}, kBoot);
@@ -389,6 +389,36 @@ TEST_CASE("a device on which the default fails in a new helper is lost, and nobo
   CHECK(status.ended_devices == 1);
   CHECK_FALSE(status.tuning_enabled);
   CHECK(status.quarantined == 0);
+}
+
+TEST_CASE(
+    "no crash is confirmed by what came to an outcome without a helper, or without its start") {
+  for (const bool refused : {false, true}) {
+    const auto board = board_that();
+    Configuration dead;
+    bool next = false;
+    board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+      const bool is_default = request.configuration == Configuration{1, 1};
+      if (dead.empty() && request.stage == TrialStage::check && !is_default) {
+        outcome.status = TrialStatus::crash;
+        dead = request.configuration;
+        next = true;
+      } else if (next) {
+        outcome = TrialOutcome();
+        outcome.stage = refused ? request.stage : TrialStage::prepare;
+        outcome.status = refused ? TrialStatus::constraints : TrialStatus::runtime;
+        next = false;
+      }
+    };
+    PlayedEngine engine(*board);
+    REQUIRE(engine.launch().ok());
+    while (dead.empty() || next) engine.tune(1ms);
+    const journal::State& state = engine.journal->state();
+    CHECK_FALSE(state.dangers().is_quarantined(engine.key_of(dead)));
+    CHECK(state.dangers().is_suspect(engine.key_of(dead)));
+    engine.tune(1h);
+    CHECK(state.dangers().is_quarantined(engine.key_of(dead)));
+  }
 }
 
 TEST_CASE("a helper takes its place from other helpers, not from trials in this process") {
