@@ -20,26 +20,11 @@ using model_schema::Selector;
 using Sections = std::vector<Offset<Section>>;
 using table_layout::text_of;
 
-// One name of the list behind the other.
-template <class Names>
-std::string listed(const Names& names) {
-  std::string all;
-  for (const auto* name : names) all.append(text_of(name)).push_back('\n');
-  return all;
-}
-
-const model_schema::KernelEntry* entry_of(const KernelModel& old) {
-  std::string wanted;
-  for (std::size_t i = 0; i < old.knowledge->parameter_count(); ++i) {
-    wanted.append(old.knowledge->parameter(i)).push_back('\n');
-  }
+// A model may know several kernels of a name.
+const model_schema::KernelEntry& entry_of(const KernelModel& old) {
   const auto& file = *model_schema::GetModelFile(old.model->bytes().data());
-  for (const model_schema::KernelEntry* entry : *file.kernels()) {
-    if (text_of(entry->name()) == old.knowledge->name() && listed(*entry->parameters()) == wanted) {
-      return entry;
-    }
-  }
-  return nullptr;
+  const auto at = old.knowledge - old.model->kernels().data();
+  return *file.kernels()->Get(static_cast<flatbuffers::uoffset_t>(at));
 }
 
 // In the order of the model's parameters.
@@ -139,11 +124,11 @@ std::shared_ptr<const KernelModel> with_tree(const KernelModel& old, const Kerne
                                              std::string_view device,
                                              const MeasuredLesson& measured,
                                              const selector::Grown& grown) {
-  const model_schema::KernelEntry* entry = old.model == nullptr ? nullptr : entry_of(old);
-  if (entry == nullptr) return nullptr;
+  if (old.model == nullptr) return nullptr;
+  const model_schema::KernelEntry& entry = entry_of(old);
   FlatBufferBuilder trees;
   std::vector<Offset<Selector>> kept{write_grown(trees, old, package, device, measured, grown)};
-  if (const auto* before = trees_of(*entry)) {
+  if (const auto* before = trees_of(entry)) {
     for (const Selector* tree : *before->selectors()) {
       if (kept.size() < model_schema::kMaxSelectors &&
           !same_device_model(text_of(tree->device()), device)) {
@@ -151,7 +136,7 @@ std::shared_ptr<const KernelModel> with_tree(const KernelModel& old, const Kerne
       }
     }
   }
-  auto model = Model::open(write_model(old, *entry, model_schema::finish_trees(trees, kept)),
+  auto model = Model::open(write_model(old, entry, model_schema::finish_trees(trees, kept)),
                            "learned here");
   if (!model.ok()) return nullptr;
   return KernelModel::of(*model, package.name(), package.space(), package.inputs().names());

@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kLeastRows = Comparison::kLeastRows;
 constexpr std::size_t kLeastNews = 16;    // measurements after which it is tried again, and
 constexpr std::size_t kNewsShare = 4;     // one for so many that there were
-constexpr unsigned kMissesRelaxing = 10;  // after which a stage is taken for shorter
 constexpr Nanoseconds kStageLimit = std::chrono::milliseconds(50);
+constexpr unsigned kMostPatience = 1u << 20;
 constexpr Nanoseconds kFirstGuess = std::chrono::milliseconds(2);  // of a stage never seen
 
 }  // namespace
@@ -35,7 +35,7 @@ bool TreeRetraining::step(Nanoseconds left, std::shared_ptr<const KernelModel>& 
   Nanoseconds& stage = stages_[static_cast<std::size_t>(phase_)];
   const Nanoseconds expected = stage.count() > 0 ? stage + stage / 2 : kFirstGuess;
   if (expected > left) {
-    if (++misses_ % kMissesRelaxing == 0) stage = expected / 2;
+    if (++misses_ % patience_ == 0) stage = expected / 2;
     return false;
   }
   misses_ = 0;
@@ -50,6 +50,7 @@ bool TreeRetraining::step(Nanoseconds left, std::shared_ptr<const KernelModel>& 
   const Nanoseconds took = clock_.now() - start;
   longest_ = std::max(longest_, took);
   stage = std::max(stage, took);
+  if (took > expected && patience_ < kMostPatience) patience_ *= 2;
   // The tree that is grown is one more of those judged, of all rows.
   if (phase_ == Phase::grows) stages_.back() = std::max(stages_.back(), stage);
   if (took > kStageLimit) most_rows_ = std::max(most_rows_ / 2, 2 * kLeastRows);

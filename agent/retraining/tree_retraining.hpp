@@ -54,7 +54,8 @@ class TreeRetraining final : public Retrainer {
   std::size_t most_rows_ = kMaxRows;
   std::array<Nanoseconds, 5> stages_{};  // the longest of each phase; 0: none yet
   Nanoseconds longest_{0};
-  unsigned misses_ = 0;  // in a row: gaps that were too short
+  unsigned misses_ = 0;     // in a row: gaps that were too short
+  unsigned patience_ = 10;  // misses after which a stage is taken for shorter; it may be wrong
 };
 
 }  // namespace idletune::detail

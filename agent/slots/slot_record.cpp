@@ -67,7 +67,7 @@ void SlotRecord::refute_trial(const std::string& why) {
 
 void SlotRecord::refute_confirmed(const std::string& why, const KnownModel& instead) {
   refute(std::exchange(confirmed, instead).digest, why);
-  if (instead.is_there()) lowest_generation = instead.generation;
+  lowest_generation = instead.generation;
 }
 
 void SlotRecord::refute(std::uint64_t digest, const std::string& why) {

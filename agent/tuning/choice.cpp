@@ -88,7 +88,9 @@ Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
   if (task.default_time.count() == 0) {
     const Nanoseconds baseline = task.search.estimates().baseline(core_.stage_context(task));
     task.blocker = accounts_.blocker(task, source, accounts_.ledger().idle_charge(baseline));
-    return task.blocker == Blocker::none ? Want::beginning : Want::saving;
+    if (task.blocker == Blocker::none) return Want::beginning;
+    // Without times it waits for launches of its own: what others spend keeps it from nothing.
+    return task.kernel.state->profiling_available() ? Want::saving : Want::nothing;
   }
   const Want returning = want_of_return(task, source, missed);
   if (returning != Want::nothing) return returning;
@@ -267,7 +269,7 @@ std::optional<Proposal> Choice::take_proposal(ShapeTask& task, TimeSource source
   }
   if (std::optional<Proposal> missed = take_suspect(task, true)) return missed;
   if (Comeback* found = comeback(task)) {
-    const Proposal returning{found->configuration, ProposalOrigin::portfolio};
+    const Proposal returning{found->configuration, ProposalOrigin::learned};
     (void)task.lost_again(returning.configuration);
     return returning;
   }
@@ -328,7 +330,7 @@ std::optional<Proposal> Choice::take_suspect(ShapeTask& task, bool missed) {
   if (!found || !flight_.ensure_runner(task.kernel)) return std::nullopt;
   if (!task.kernel.called && !task.kernel.runner->isolated()) return std::nullopt;
   facts_.begin_retry(task.facts().trial(*found, task.slot.shape), retry_place(task));
-  return Proposal{*found, ProposalOrigin::portfolio};
+  return Proposal{*found, ProposalOrigin::learned};
 }
 
 bool Choice::propose(ShapeTask& task, TimeSource source) {

@@ -77,6 +77,7 @@ void Knowledge::begin_anew(ShapeTask& task) {
   task.search.estimates().adopt_compile(task.kernel.compile_estimates);
   task.default_time = task.reference_run = Nanoseconds{0};
   task.baseline_failed = task.exhausted = false;
+  task.look_for_comebacks = true;
   task.kernel.contents.forget();
   recall(task);
 }
@@ -207,11 +208,10 @@ void Knowledge::load(ShapeTask& task) {
   task.search.estimates().adopt_compile(task.kernel.compile_estimates);
   if (!kernel.profiling_available()) task.watch.profiling_unavailable();
 
-  if (std::optional<journal::ShapeStatistics> past =
-          journal_.state().shape_statistics(task.identity.kernel, task.slot.shape)) {
-    task.past_launches = past->launches;
-    task.past_sessions = past->sessions;
-    task.past_active_seconds = past->active_seconds;
+  for (const std::uint64_t whose : {task.identity.device, std::uint64_t{0}}) {
+    const auto past =
+        journal_.state().shape_statistics(task.identity.kernel ^ whose, task.slot.shape);
+    if (past && task.past_launches == 0) task.past_launches = past->launches;
   }
   recall(task);
   journal_.state().for_each_demotion(
@@ -347,7 +347,8 @@ bool Knowledge::record(const ShapeTask& task, const StepResult& result) {
   journal::Measurement measurement;
   measurement.trial = task.identity;
   measurement.trial.configuration = result.proposal.configuration;
-  const bool first = !journal_.state().measurement(measurement.trial.key());
+  const auto known = journal_.state().measurement(measurement.trial.key());
+  const bool first = !known;
   if (result.cut) return first;  // more time may be there another day
   measurement.status = result.status;
   if (result.status == TrialStatus::correct) {
@@ -358,7 +359,7 @@ bool Knowledge::record(const ShapeTask& task, const StepResult& result) {
   measurement.setup = result.setup;
   measurement.compile = result.compile;
   measurement.checked_seeds = result.checked_seeds;
-  measurement.origin = origin_of(result.proposal.origin);
+  measurement.origin = known ? known->origin : origin_of(result.proposal.origin);
   measurement.unix_seconds = core_.surroundings_.clock->unix_seconds();
   journal_.measured(measurement);
   return first;

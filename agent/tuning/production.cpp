@@ -385,6 +385,7 @@ void Production::watch_production(ShapeTask& task) {
 // launches. `loses`: what runs seems to.
 void Production::begin_duel(ShapeTask& task, bool loses) {
   constexpr double kSlowdown = 0.5;  // of two, neither of which is known to be the slower one
+  constexpr double kMostLostInDuel = 0.01;  // whatever it takes to be adopted
   const bool known = !loses && task.duel_at > 0;
   task.defer_duel();
   Result<std::unique_ptr<Variant>> rival =
@@ -396,6 +397,7 @@ void Production::begin_duel(ShapeTask& task, bool loses) {
   }
   StepOptions step = core_.step_options();
   step.hopeless_factor = HUGE_VAL;  // one launch says little, and the first least of all
+  step.margin = std::min(step.margin, kMostLostInDuel);
   task.race.reset(new InPlaceTrials(step, kSlowdown, known));
   task.race->join(0);
   task.variants.offer(std::move(*rival));

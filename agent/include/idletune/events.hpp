@@ -20,7 +20,7 @@ namespace idletune {
 class EventSink;
 
 enum class EventKind : std::uint8_t {
-  trial_begun = 0,  // a configuration is about to be compiled and run
+  trial_begun = 0,  // a configuration is about to be compiled and run; again after a gap between
   trial_ended = 1,  // it ran, or failed in a way that everybody survived
   adopted = 2,      // launches use it from now on
   demoted = 3,      // they did, and use the default again

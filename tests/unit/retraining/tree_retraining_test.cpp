@@ -96,6 +96,43 @@ double captured(PlayedEngine& engine) {
   return gain / peak;
 }
 
+// Of one kernel for each name of its problems' only dimension.
+std::vector<std::uint8_t> model_bytes(const std::vector<std::string>& inputs,
+                                      std::uint64_t digest) {
+  using namespace idletune::test;
+  model_building::Builder builder;
+  std::vector<flatbuffers::Offset<model_schema::KernelEntry>> kernels;
+  for (const std::string& input : inputs) {
+    ModelContent content = content_saying(16, 3);
+    content.with_sources = false;
+    auto sections = model_building::sections(builder, content);
+    model_building::Builder inner;
+    std::vector<flatbuffers::Offset<model_schema::ModelSource>> sources;
+    for (const SourceContent& each : content.sources) {
+      sources.push_back(model_schema::CreateModelSourceDirect(
+          inner, each.device.c_str(), &each.shape, &each.quantiles, each.well_performing,
+          each.valid, each.measured, each.best_ns, each.best_ns * 3, 0));
+    }
+    const std::vector<flatbuffers::Offset<flatbuffers::String>> names{inner.CreateString(input)};
+    model_building::add_section(builder, sections, model_schema::SectionKind::sources, inner,
+                                model_schema::CreateSourcesSectionDirect(inner, &sources, &names));
+    const auto name = builder.CreateString(content.kernel);
+    const auto parameters = builder.CreateVectorOfStrings(content.parameters);
+    kernels.push_back(
+        model_schema::CreateKernelEntry(builder, name, parameters, builder.CreateVector(sections)));
+  }
+  model_schema::FinishModelFileBuffer(
+      builder,
+      model_schema::CreateModelFile(builder, 1, 7, 1, digest, 0, 0, builder.CreateVector(kernels)));
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+std::shared_ptr<const Model> model_knowing(const std::vector<std::string>& inputs) {
+  const auto draft = model_bytes(inputs, 0);
+  const auto& file = *model_schema::GetModelFile(draft.data());
+  return required(Model::open(model_bytes(inputs, model_schema::content_digest(file)), "test"));
+}
+
 void idle_until_trained(PlayedEngine& engine, std::uint64_t trainings = 1) {
   for (int i = 0; i < 1000 && retraining_of(engine).trainings() < trainings; ++i) {
     (void)engine.idle(20ms);
@@ -121,6 +158,17 @@ TEST_CASE("a tree from another device is replaced by one of what this board meas
   CHECK(picked(engine, 3600) == 8);
   REQUIRE(engine.launch({3632}).ok());
   CHECK(engine.explain({3632}).first_pick_quality == "selector");
+}
+
+TEST_CASE("a tree is grown for the kernel whose problems are the package's, of two of one name") {
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), with_retraining());
+  engine.use_model(model_knowing({"K", "N"}));
+  REQUIRE(engine.kernel->model != nullptr);
+  refine(engine, 60, {16, 3});
+  idle_until_trained(engine);
+  CHECK(retraining_of(engine).replacements() == 1);
+  CHECK(captured(engine) > 0.9);
 }
 
 TEST_CASE("nothing that the tree rests on is lost when the process is killed") {
@@ -223,6 +271,23 @@ TEST_CASE("a stage waits for a gap as long as those of its kind were, also in la
   refine(engine, 60, {16, 3});
   CHECK_FALSE(retraining.step(3ms, engine.kernel->model));
   CHECK(retraining.step(1s, engine.kernel->model));
+}
+
+TEST_CASE("stages that are too long for the gaps start ever more rarely") {
+  struct SlowClock final : MonotonicClock {
+    Nanoseconds now() const override { return time += 25ms; }  // a stage takes 25
+    mutable Nanoseconds time{0};
+  } clock;
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  engine.use_model(model_saying(16, 3));
+  refine(engine, 60, {16, 3});
+  TreeRetraining retraining(engine.journal->state(), *engine.kernel, clock);
+  auto model = engine.kernel->model;
+  int started = 0;
+  for (int call = 0; call < 6000; ++call) started += retraining.step(8ms, model);
+  CHECK(started > 0);
+  CHECK(started <= 12);
 }
 
 TEST_CASE("without a model, or with few problems, no tree is grown") {

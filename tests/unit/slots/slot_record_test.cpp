@@ -58,3 +58,13 @@ TEST_CASE("of those that are refuted the newest 32 are known") {
   SlotRecord again;
   CHECK(SlotRecord::decode(record.encode(), again));
 }
+
+TEST_CASE("where the only model was rejected, an older one may come in its place") {
+  SlotRecord record;
+  record.begin_trial({1, 7, Place::a}, {});
+  record.confirm();
+  CHECK_FALSE(record.admits({2, 6, Place::a}).ok());
+  record.refute_confirmed("frames were late", {});
+  CHECK(record.admits({2, 6, Place::a}).ok());
+  CHECK_FALSE(record.admits({1, 7, Place::a}).ok());
+}

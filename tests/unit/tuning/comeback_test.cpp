@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "agent/slots/verdict.hpp"
 #include "tests/unit/repeats.hpp"
 #include "tests/unit/tuning/played_engine.hpp"
 #include "tests/unit/tuning/played_model.hpp"
@@ -140,6 +141,41 @@ TEST_CASE("what lost by little gets another heat where everything was tried, whi
   CHECK(board->requested.size() == stages);
   play(1e6);
   CHECK(engine.explain().running == kBest);
+}
+
+TEST_CASE("what comes back keeps the origin that it had, and is no pick of a model") {
+  const auto board = board_that([](const Configuration& c) {
+    const auto number = (c[0] * 16 + c[1]) * 7919 % 256;
+    return RecordedTrial{TrialStatus::correct, c == kUntuned ? 2000us : 1000us + number * 4us,
+                         20ms};
+  });
+  int crashes = 0;
+  Configuration deadly;
+  board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+    if (request.stage != TrialStage::check || request.configuration == kUntuned) return;
+    if (deadly.empty()) deadly = request.configuration;
+    if (request.configuration != deadly) return;
+    outcome.status = TrialStatus::crash;
+    outcome.ambiguous = crashes++ == 0;
+  };
+  const auto disk = std::make_shared<Disk>();
+  for (std::uint64_t boot = 1; boot <= 2; ++boot) {
+    PlayedEngine engine(*board, disk, {}, boot);
+    for (int i = 0; i < 1500; ++i) {
+      REQUIRE(engine.launch(kProblem, 200).ok());
+      (void)(i < 600 ? engine.tune(500ms) : engine.idle(500ms));
+    }
+    CHECK(engine.explain().evaluated >= 254);
+    CHECK(slots::count_trials(engine.journal->state()).trials == 0);
+    engine.journal->state().for_each_measurement([&](const journal::Measurement& measured) {
+      const bool baseline = measured.trial.configuration == kUntuned;
+      if (baseline || measured.trial.configuration == deadly) return;
+      CHECK(measured.origin == journal::Origin::random);
+    });
+    engine.engine.reset();
+    REQUIRE(engine.journal->shutdown().ok());
+  }
+  CHECK(crashes == 2);
 }
 
 TEST_CASE("noise: what runs gets nearer to the best while launches go on") {

@@ -204,3 +204,27 @@ TEST_CASE(
   CHECK(engine.explain({4000}).selection == Selection::fallback);
   CHECK(engine.explain({4000}).charged_ms > 0);
 }
+
+TEST_CASE("however much is asked of an adoption, what is slower than the default does not stay") {
+  bool slow = false;
+  const auto board = board_that();
+  const auto launches = board->device.launch_script;
+  board->device.launch_script = [&](const std::string& options) -> Result<Nanoseconds> {
+    auto time = launches(options);
+    const bool untuned = fake::option(options, "A") == 1 && fake::option(options, "B") == 1;
+    if (!slow || untuned) return time;
+    board->clock.advance(5ms - *time);
+    return Nanoseconds(5ms);  // the default takes 4
+  };
+  AgentOptions options;
+  options.adoption_margin = 0.3;
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+  adopt_something(engine);
+  slow = true;
+  for (int i = 0; i < 1000 && engine.task().variants.adopted() != nullptr; ++i) {
+    REQUIRE(engine.launch(kContested, 20).ok());
+    (void)engine.idle(1ns);
+    board->clock.advance(1ms);
+  }
+  CHECK(engine.task().variants.adopted() == nullptr);
+}

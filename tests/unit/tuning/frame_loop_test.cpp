@@ -215,6 +215,20 @@ TEST_CASE("on a queue without profiling a few launches begin the account if they
   CHECK_FALSE(tried_after(8, 1));
 }
 
+TEST_CASE(
+    "on a queue without profiling a shape that was launched once holds no other's search up") {
+  const auto board = board_that();
+  board->device.queue_has_profiling = false;
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch({32}).ok());
+  for (int i = 0; i < 3000 && engine.explain({64}).evaluated < 255; ++i) {
+    REQUIRE(engine.launch({64}, 20).ok());
+    (void)engine.idle(50ms);
+    board->clock.advance(1ms);
+  }
+  CHECK(engine.explain({64}).evaluated == 255);
+}
+
 TEST_CASE("on a queue without profiling what comparisons have shown counts as saved, and no more") {
   Camera camera(Way::plain);
   const double default_s = seconds(played({1, 1}).run);
