@@ -11,13 +11,17 @@ namespace idletune::krylov {
 namespace {
 
 constexpr KernelVariant kUsual{0, 64};
+constexpr StatusCode kUnjudged = StatusCode::busy;  // numbers out of the range say nothing
 constexpr double kSumRounding = 64 * 0x1p-53;  // of sums over groups, as a share of their terms
+
+Status unjudged() { return {kUnjudged, ""}; }
 
 FirstRuns::End how_ended(const Result<bool>& right) {
   if (right.ok()) return *right ? FirstRuns::End::well : FirstRuns::End::wrong;
   switch (right.code()) {
     case StatusCode::compile_error:
     case StatusCode::unsupported:
+    case kUnjudged:
     case StatusCode::out_of_memory: return FirstRuns::End::did_not_run;
     default: return FirstRuns::End::died;
   }
@@ -162,6 +166,7 @@ Status Product::measured(const Buffer& x, Buffer& y) {
   const bool is_right = checked.ok() && *checked;
   choice_.tried(trial, is_right);
   tuning_seconds_ += trial;
+  if (checked.code() == kUnjudged) return choice_.ran(), Status();  // its next run is its first
   if (is_right) {
     choice_.took(seconds * 1e6);
     return {};
@@ -226,6 +231,10 @@ Result<bool> Product::right(const Buffer& x, const Buffer& y) {
   Status status = read_numbers(queue_, x, kernels_.number_bytes(), host_x_);
   if (status.ok()) status = read_numbers(queue_, y, kernels_.number_bytes(), host_y_);
   if (!status.ok()) return status;
+  // Empty slots times what is not finite are no zeros.
+  double zero = 0;
+  for (const double number : host_x_) zero += 0 * number;
+  if (zero != 0) return unjudged();
   return is_product(matrix_, host_x_, host_y_, kernels_.number_bytes() == sizeof(double),
                     PowerOfTwo(fit_.exponent));
 }
@@ -241,13 +250,16 @@ Result<bool> Product::right_sums(const FusedProduct& fused, std::size_t pairs) {
   const double smallest = bytes == sizeof(double) ? 0x1p-1022 : 0x1p-126;
   for (std::size_t sum = 0; sum < 2; ++sum) {
     double expected = 0, magnitude = 0;
-    double lost = 0;  // where squares below the range are taken for 0
+    double squares = 0;  // which the device makes first, also where the term is small
+    double lost = 0;     // where squares below the range are taken for 0
     for (std::size_t i = 0; i < host_y_.size(); ++i) {
       const double term = host_y_[i] * (sum == 0 ? host_x_[i] : host_y_[i] * diagonal[i]);
       expected += term;
       magnitude += std::fabs(term);
+      squares += host_y_[i] * host_y_[i];
       lost += smallest * (1 + std::fabs(diagonal[i]));
     }
+    if (!(magnitude + squares < 1 / smallest)) return unjudged();
     for (std::size_t i = before; i < before + pairs; ++i) expected -= parts[2 * i + sum];
     const double rounding = bytes == sizeof(double) ? kSumRounding : kSumRounding * 0x1p29;
     if (!(std::fabs(expected) <= rounding * magnitude + lost)) return false;

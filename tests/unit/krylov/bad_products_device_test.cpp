@@ -18,10 +18,13 @@
 #include <idletune/notes.hpp>
 
 #include "kernels/krylov/device_kernels.hpp"
+#include "kernels/krylov/first_runs.hpp"
+#include "kernels/krylov/solve_memory.hpp"
 #include "models/core/random.hpp"
 #include "platform/os/process.hpp"
 #include "tests/unit/forwarding_devices.hpp"
 #include "tests/unit/krylov/built_matrices.hpp"
+#include "tests/unit/krylov/made_up_notes.hpp"
 #include "tests/unit/krylov/solver_subject.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/repeats.hpp"
@@ -162,6 +165,32 @@ SolverOptions noting(Notes& notes) {
   return options;
 }
 
+// Of 3 rows, the last one apart. Jacobi makes numbers of it that single precision cannot hold.
+SparseMatrix steep(double first, double second) {
+  return {{3, 3, {0, 2, 4, 5}, {0, 1, 0, 1, 2}}, {first, 1, 1, second, 1}};
+}
+
+// The medium answers from this iteration on.
+SolveReport solve_steep(krylov::Solver& solver, test::MadeUpNotes& notes, std::uint32_t from) {
+  struct Medium {
+    test::MadeUpNotes& notes;
+    std::uint32_t from;
+  } medium{notes, from};
+  notes.answers = false;
+  SolveOptions options;
+  options.tolerance = 1e-5;
+  options.preconditioner = Preconditioner::jacobi;
+  options.user = &medium;
+  options.progress = [](void* user, std::uint32_t iteration, double) {
+    const Medium& self = *static_cast<Medium*>(user);
+    self.notes.answers = iteration >= self.from;
+  };
+  std::vector<double> x(3, 0.0);
+  const auto report = solver.solve(std::vector<double>{1e-12, 1e-12, 1}, x, options);
+  REQUIRE(report.ok());
+  return *report;
+}
+
 }  // namespace
 
 TEST_CASE("a process with a bad product kernel" * doctest::skip()) {
@@ -297,4 +326,43 @@ TEST_CASE("a process that is killed at any moment loses nothing that it was told
     }
   }
   MESSAGE(known, " solves that were acknowledged");
+}
+
+TEST_CASE("where sums leave the range of single precision no fused steps are marked") {
+  const test::Subject subject = test::open_subject();
+  for (std::uint32_t begin = 0; begin < 4; ++begin) {  // the iteration that they may begin with
+    CAPTURE(begin);
+    begin_process();
+    test::MadeUpNotes notes;
+    SolverOptions options = noting(notes);
+    options.precision = Precision::f32;
+    options.choosing = Choosing::none;
+    options.steps = Steps::fused;
+    krylov::Solver solver = test::make_solver(subject, steep(1, 1e-30), options);
+    std::vector<double> y(3);
+    for (int i = 0; i < 4; ++i) REQUIRE(solver.multiply(std::vector<double>(3, 1.0), y).ok());
+    CHECK(solve_steep(solver, notes, begin).ended == Ended::overflow);
+    CHECK(notes.noted(device_digest(subject.device->info(), 4)) == "products");
+  }
+}
+
+TEST_CASE("empty slots times what is infinite are no fault of a format") {
+  const test::Subject subject = test::open_subject();
+  for (int warm = 3; warm < 14; warm += 3) {  // products before, so that the next kernel is due
+    CAPTURE(warm);
+    begin_process();
+    test::MadeUpNotes notes;
+    SolverOptions options = noting(notes);
+    options.precision = Precision::f32;
+    options.fixed_format = true;
+    options.format = SparseFormat::ell;
+    krylov::Solver solver = test::make_solver(subject, steep(1e-30, 1), options);
+    std::vector<double> y(3);
+    for (int i = 0; i < warm; ++i)
+      REQUIRE(solver.multiply(std::vector<double>(3, 1.0), y, 10).ok());
+    CHECK(solve_steep(solver, notes, 0).ended == Ended::overflow);
+    const std::string noted = notes.noted(device_digest(subject.device->info(), 4));
+    CHECK_MESSAGE(noted.find('=') == std::string::npos, noted);
+    CHECK(solver.chosen().format == SparseFormat::ell);
+  }
 }
