@@ -97,6 +97,9 @@ struct Layout {
   std::vector<std::uint64_t> starts;  // SELL: of slices
   std::uint64_t slots = 0;
   std::uint64_t indices = 0;
+  std::uint64_t bytes(std::size_t number_bytes) const {
+    return slots * number_bytes + indices * kIndexBytes;
+  }
 };
 
 Layout layout_of(const SparsityPattern& pattern, SparseFormat format) {
@@ -216,14 +219,13 @@ std::uint64_t stored_slots(const SparsityPattern& pattern, SparseFormat format) 
 
 std::uint64_t stored_bytes(const SparsityPattern& pattern, SparseFormat format,
                            std::size_t number_bytes) {
-  const Layout layout = layout_of(pattern, format);
-  return layout.slots * number_bytes + layout.indices * kIndexBytes;
+  return layout_of(pattern, format).bytes(number_bytes);
 }
 
 Result<StoredPattern> convert(const SparsityPattern& pattern, SparseFormat format,
                               std::size_t number_bytes, std::uint64_t limit_bytes) {
   Layout layout = layout_of(pattern, format);
-  const std::uint64_t bytes = layout.slots * number_bytes + layout.indices * kIndexBytes;
+  const std::uint64_t bytes = layout.bytes(number_bytes);
   if (bytes > limit_bytes || layout.slots > std::uint64_t{kMostIndices}) {
     return {StatusCode::out_of_memory,
             "%: % bytes in % slots; expected at most % bytes and % slots",

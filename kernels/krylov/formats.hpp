@@ -46,11 +46,11 @@ std::uint64_t stored_bytes(const SparsityPattern& pattern, SparseFormat format,
 Result<StoredPattern> convert(const SparsityPattern& pattern, SparseFormat format,
                               std::size_t number_bytes, std::uint64_t limit_bytes);
 
-// Puts the numbers of the CSR's entries into their slots, which they have, zeros elsewhere: for new
-// values of the same structure nothing is converted again. Sizes: values[entries], stored[slots].
+// Puts the numbers of the CSR's entries into their slots, which they have; what the others hold, 0,
+// stays. For new values of the same structure nothing is converted again. Sizes: values[entries],
+// stored[slots].
 template <class T>
 void scatter(const StoredPattern& pattern, Span<const T> values, Span<T> stored) {
-  for (T& number : stored) number = T{};
   for (std::size_t k = 0; k < values.size(); ++k) {
     stored[static_cast<std::size_t>(pattern.slot[k])] = values[k];
   }

@@ -1,14 +1,10 @@
 #include "kernels/krylov/kernel_marks.hpp"
 
-#include <algorithm>
-
 namespace idletune::krylov {
 
 std::optional<KernelMark> KernelMarks::mark(const ProductKernel& kernel) const {
-  for (const Marked& each : all_) {
-    if (same(each.kernel, kernel)) return each.mark;
-  }
-  return std::nullopt;
+  const std::size_t i = find(kernel);
+  return i < all_.size() ? std::optional<KernelMark>(all_[i].mark) : std::nullopt;
 }
 
 bool KernelMarks::refuses(const ProductKernel& kernel) const {
@@ -17,22 +13,23 @@ bool KernelMarks::refuses(const ProductKernel& kernel) const {
 }
 
 void KernelMarks::put(const ProductKernel& kernel, KernelMark mark) {
-  const auto found = find(kernel);
-  if (found != all_.end()) {
-    found->mark = mark;
+  const std::size_t i = find(kernel);
+  if (i < all_.size()) {
+    all_[i].mark = mark;
   } else if (all_.size() < kMost && !is_default(kernel)) {
     all_.push_back({kernel, mark});
   }
 }
 
 void KernelMarks::erase(const ProductKernel& kernel) {
-  const auto found = find(kernel);
-  if (found != all_.end()) all_.erase(found);
+  const std::size_t i = find(kernel);
+  if (i < all_.size()) all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(i));
 }
 
-std::vector<KernelMarks::Marked>::iterator KernelMarks::find(const ProductKernel& kernel) {
-  return std::find_if(all_.begin(), all_.end(),
-                      [&](const Marked& each) { return same(each.kernel, kernel); });
+std::size_t KernelMarks::find(const ProductKernel& kernel) const {
+  std::size_t i = 0;
+  while (i < all_.size() && !same(all_[i].kernel, kernel)) ++i;
+  return i;
 }
 
 }  // namespace idletune::krylov

@@ -51,7 +51,7 @@ class KernelMarks {
   }
 
  private:
-  std::vector<Marked>::iterator find(const ProductKernel& kernel);
+  std::size_t find(const ProductKernel& kernel) const;  // all().size(): it has none
   std::vector<Marked> all_;
 };
 

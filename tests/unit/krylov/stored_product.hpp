@@ -13,7 +13,7 @@ namespace idletune::test {
 inline std::vector<double> numbers_of(const krylov::StoredPattern& stored,
                                       const std::vector<double>& values) {
   if (stored.slot.empty()) return values;
-  std::vector<double> numbers(static_cast<std::size_t>(stored.slots), -1);
+  std::vector<double> numbers(static_cast<std::size_t>(stored.slots), 0);
   krylov::scatter<double>(stored, values, numbers);
   return numbers;
 }
