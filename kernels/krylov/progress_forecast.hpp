@@ -1,12 +1,15 @@
 // How many iterations are left, from the residuals so far.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "kernels/krylov/product_choice.hpp"
 
 namespace idletune::krylov {
+
+inline constexpr double kForEver = 1e15;  // what comes as often as that, or infinitely often
 
 // Solves of the same structure that are expected behind this one.
 struct SolvesToCome {
@@ -16,7 +19,7 @@ struct SolvesToCome {
 
 // As many as the application says, or where it does not (less than 0) as many as there were.
 inline SolvesToCome solves_reckoned_with(double said, double done) {
-  return said >= 0 ? SolvesToCome{said, true} : SolvesToCome{done, false};
+  return said >= 0 ? SolvesToCome{std::min(said, kForEver), true} : SolvesToCome{done, false};
 }
 
 class ProgressForecast {

@@ -10,6 +10,7 @@
 #include "kernels/krylov/iterations.hpp"
 #include "kernels/krylov/power_of_two.hpp"
 #include "kernels/krylov/product.hpp"
+#include "kernels/krylov/progress_forecast.hpp"
 #include "kernels/krylov/solve_memory.hpp"
 #include "kernels/krylov/sparse_matrix.hpp"
 #include "kernels/krylov/stopwatch.hpp"
@@ -407,6 +408,7 @@ Status Solver::State::multiply(Span<const double> x, Span<double> y, double prod
             rows};
   }
   if (std::isnan(products_to_come)) return refused("products_to_come: expected a number");
+  products_to_come = std::min(products_to_come, kForEver);
   if (rows == 0) return {};
   if (columns == 0) return std::fill(y.begin(), y.end(), 0.0), Status();
   Status status = check_numbers(x, options_.precision, "x");

@@ -58,6 +58,12 @@ TEST_CASE("where nobody says how many solves come, as many are expected as there
   CHECK(idletune::krylov::solves_reckoned_with(0, 7).announced);
 }
 
+TEST_CASE("for ever is very often") {  // what it is worth would be no number
+  const ProgressForecast forecast(1e-8, 1000, 60, solves_reckoned_with(HUGE_VAL, 7));
+  CHECK(forecast.outlook().low > 1e15);
+  CHECK(0 * forecast.outlook().low == 0);
+}
+
 TEST_CASE("solves to come count by what the last one took") {
   const ProgressForecast forecast(1e-8, 1000, 60, {10, true});
   CHECK(forecast.outlook().expected == 660);
