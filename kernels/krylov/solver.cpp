@@ -412,6 +412,7 @@ Status Solver::State::multiply(Span<const double> x, Span<double> y, double prod
   if (rows == 0) return {};
   if (columns == 0) return std::fill(y.begin(), y.end(), 0.0), Status();
   Status status = check_numbers(x, options_.precision, "x");
+  if (status.ok()) status = upload_values();
   if (!status.ok()) return status;
   const Fit fit = fitting(x, kernels_.number_bytes());
   // Rare, and no scale of the device's numbers fits all products.
@@ -422,8 +423,6 @@ Status Solver::State::multiply(Span<const double> x, Span<double> y, double prod
   const auto from = inputs_.allocate();
   const auto to = vectors_.allocate();
   if (!from || !to) return inputs_.status().ok() ? vectors_.status() : inputs_.status();
-  status = upload_values();
-  if (!status.ok()) return status;
   inputs_.put(x, *from, PowerOfTwo(fit.exponent));
   if (!inputs_.status().ok()) return inputs_.status();
   const Stopwatch watch(kernels_.device());

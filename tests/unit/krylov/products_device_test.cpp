@@ -8,6 +8,7 @@
 
 #include "tests/unit/forwarding_devices.hpp"
 #include "tests/unit/krylov/built_matrices.hpp"
+#include "tests/unit/krylov/late_queue.hpp"
 #include "tests/unit/krylov/solver_subject.hpp"
 
 using namespace idletune;
@@ -15,13 +16,13 @@ using namespace idletune::krylov;
 
 namespace {
 
-// Each row's entry and the one behind it.
+// Each row's entry and the one before it.
 SparseMatrix pairs(std::int32_t rows) {
   SparseMatrix matrix;
   matrix.pattern.columns = rows;
   for (std::int32_t row = 0; row < rows; ++row) {
+    if (row > 0) test::add_entry(matrix, row - 1, -1);
     test::add_entry(matrix, row, 2);
-    if (row + 1 < rows) test::add_entry(matrix, row + 1, -1);
     test::end_row(matrix);
   }
   return matrix;
@@ -38,4 +39,19 @@ TEST_CASE("where products come for ever other kernels are tried") {
   for (int i = 0; i < 100; ++i)
     REQUIRE(solver->multiply(std::vector<double>(500, 1.0), y, HUGE_VAL).ok());
   CHECK(device.misread > 1);
+}
+
+TEST_CASE("after values that the device did not take products are those of the ones before") {
+  const test::Subject subject = test::open_subject();
+  test::LateQueue queue(*subject.queue);
+  SparseMatrix matrix = pairs(2);
+  matrix.values = {1e300, 0, 1e-308};  // so far apart that products are made on the host
+  auto solver = krylov::Solver::make(*subject.device, queue, matrix, {});
+  REQUIRE(solver.ok());
+  queue.writes_left = 0;
+  CHECK(solver->set_values(std::vector<double>{1, 2, 3}).code() == StatusCode::device_error);
+  queue.writes_left = SIZE_MAX;
+  std::vector<double> y(2);
+  REQUIRE(solver->multiply(std::vector<double>{1, 1}, y).ok());
+  CHECK(y == std::vector<double>{1e300, 1e-308});
 }
