@@ -416,8 +416,10 @@ Status Solver::State::multiply(Span<const double> x, Span<double> y, double prod
   if (!status.ok()) return status;
   const Fit fit = fitting(x, kernels_.number_bytes());
   // Rare, and no scale of the device's numbers fits all products.
-  if (fit.far_apart || product_.far_apart())
-    return krylov::multiply(matrix_.pattern, matrix_.values, x, y), Status();
+  if (fit.far_apart || product_.far_apart()) {
+    const std::vector<double> own(x.begin(), x.end());  // y may take its place
+    return krylov::multiply(matrix_.pattern, matrix_.values, own, y), Status();
+  }
   inputs_.forget_failure();
   vectors_.forget_failure();
   const auto from = inputs_.allocate();

@@ -41,6 +41,19 @@ TEST_CASE("where products come for ever other kernels are tried") {
   CHECK(device.misread > 1);
 }
 
+TEST_CASE("a product may take the place of its vector") {
+  const test::Subject subject = test::open_subject();
+  krylov::Solver solver = test::make_solver(subject, pairs(4), {});
+  for (const double last : {0.5, 1e-310}) {  // on the device, and on the host
+    CAPTURE(last);
+    std::vector<double> x = {1, 3, 7, last}, y(4);
+    REQUIRE(solver.multiply(x, y).ok());
+    CHECK(y == std::vector<double>{2, 5, 11, 2 * last - 7});
+    REQUIRE(solver.multiply(x, x).ok());
+    CHECK(x == y);
+  }
+}
+
 TEST_CASE("after values that the device did not take products are those of the ones before") {
   const test::Subject subject = test::open_subject();
   test::LateQueue queue(*subject.queue);

@@ -103,7 +103,7 @@ idletune_status idletune_krylov_set_values(idletune_krylov* krylov, const double
 idletune_status idletune_krylov_solve(idletune_krylov* krylov,
                                       const idletune_krylov_options* options, const double* b,
                                       double* x, idletune_krylov_report* report);
-/* y = A x. */
+/* y = A x; y may be x. */
 idletune_status idletune_krylov_multiply(idletune_krylov* krylov, const double* x, double* y);
 
 /* What products run with as of now, and why. */

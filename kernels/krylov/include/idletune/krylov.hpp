@@ -192,9 +192,9 @@ class Solver {
   // out_of_memory, device_error.
   Result<SolveReport> solve(Span<const double> b, Span<double> x, const SolveOptions& options);
 
-  // y = A x; also for matrices that are not square. `products_to_come` behind this one are what
-  // choosing reckons with. Numbers too far apart for the precision are multiplied on the host.
-  // Errors: invalid_argument, device_error.
+  // y = A x; also for matrices that are not square, and where y takes x's place.
+  // `products_to_come` behind this one are what choosing reckons with. Numbers too far apart for the
+  // precision are multiplied on the host. Errors: invalid_argument, device_error.
   Status multiply(Span<const double> x, Span<double> y, double products_to_come = 0);
 
   // As in a report, as of now.
