@@ -133,6 +133,8 @@ class Solver::State {
   StepChoice& steps(const SolveOptions& options) {
     return steps_[static_cast<std::size_t>(options.preconditioner)];
   }
+  Result<SolveReport> solved(Span<const double> b, Span<double> x, const SolveOptions& options);
+  Status multiplied(Span<const double> x, Span<double> y, double products_to_come);
   bool is_mixed() const { return options_.precision == Precision::mixed; }
 
   SolverOptions options_;
@@ -336,7 +338,6 @@ void Solver::State::finish(HostSystem& system, const SolveOptions& options, Solv
   usual_iterations_ = report.iterations;
   ++solves_;
   if (report.iterations > 0) note(report.iterations);
-  product_.rest();
   report.memory = memory_.note();
   std::string refused;
   const KernelMarks marks = product_.marks();
@@ -364,8 +365,16 @@ void Solver::State::account(double seconds) {
                           std::chrono::round<Nanoseconds>(Microseconds(lost_us)));
 }
 
+// However it ends, nothing stays announced.
 Result<SolveReport> Solver::State::solve(Span<const double> b, Span<double> x,
                                          const SolveOptions& options) {
+  Result<SolveReport> report = solved(b, x, options);
+  product_.rest();
+  return report;
+}
+
+Result<SolveReport> Solver::State::solved(Span<const double> b, Span<double> x,
+                                          const SolveOptions& options) {
   Status status = check_system(b, x, options);
   if (!status.ok()) return status;
   SolveReport report;
@@ -385,7 +394,7 @@ Result<SolveReport> Solver::State::solve(Span<const double> b, Span<double> x,
     product_.take(true);  // whichever format's turn it was
     report.solve_seconds = watch.seconds();
     account(report.solve_seconds);
-    if (!status.ok()) return product_.rest(), status;
+    if (!status.ok()) return status;
     report.tuning_seconds = std::max(product_.tuning_seconds() - tuned_before,
                                      kernels_.compile_seconds() - compiled_before);
     finish(system, options, report);
@@ -396,7 +405,15 @@ Result<SolveReport> Solver::State::solve(Span<const double> b, Span<double> x,
   return report;
 }
 
+// Of the last product all is noted, wherever it was made.
 Status Solver::State::multiply(Span<const double> x, Span<double> y, double products_to_come) {
+  const Status status = multiplied(x, y, products_to_come);
+  if (status.ok() && products_to_come <= 0) note(memory_.memory().iterations);
+  if (!status.ok() || products_to_come <= 0) product_.rest();
+  return status;
+}
+
+Status Solver::State::multiplied(Span<const double> x, Span<double> y, double products_to_come) {
   const auto rows = static_cast<std::size_t>(matrix_.pattern.rows);
   const auto columns = static_cast<std::size_t>(matrix_.pattern.columns);
   if (x.size() != columns || y.size() != rows) {
@@ -432,8 +449,6 @@ Status Solver::State::multiply(Span<const double> x, Span<double> y, double prod
   if (status.ok())
     status = product_.look_ahead({products_to_come, products_to_come, products_to_come});
   account(watch.seconds());
-  if (status.ok() && products_to_come <= 0) note(memory_.memory().iterations);
-  if (!status.ok() || products_to_come <= 0) product_.rest();
   if (!status.ok()) return status;
   vectors_.get(*to, y, PowerOfTwo(-fit.exponent - product_.exponent()));
   return vectors_.status();
