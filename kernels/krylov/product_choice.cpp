@@ -96,9 +96,11 @@ void ProductChoice::remember(const SolveMemory& memory) {
 SolveMemory ProductChoice::memory(std::uint32_t iterations) const {
   SolveMemory memory = remembered_;
   memory.iterations = iterations;
-  // What an earlier process has found out of another format holds until one is tried.
-  if (conversion_.verdict == Conversion::Verdict::keep && memory.format != SparseFormat::csr &&
-      memory.product_us > 0)
+  // What an earlier process has found out of another format holds until this one converts, and of
+  // the same until it measures.
+  const bool began_here = conversion_.verdict == Conversion::Verdict::keep ||
+                          conversion_.verdict == Conversion::Verdict::fixed;
+  if (began_here && memory.product_us > 0 && (memory.format != active_ || race().best_us() == 0))
     return memory;
   // Of a format that nothing was measured in yet nothing is known.
   memory.format = race().best_us() > 0 || !races_[0].begun() ? active_ : SparseFormat::csr;

@@ -242,3 +242,36 @@ TEST_CASE("what is known of another format is left until one is tried again") {
   expected.iterations = 9;
   CHECK(text_of(choice.memory(9)) == text_of(expected));
 }
+
+TEST_CASE("a run with a given format leaves what is known of others") {
+  const ModelChoice none;
+  SolverOptions options;
+  options.fixed_format = true;
+  options.format = SparseFormat::hyb;
+  for (const bool same_format : {false, true}) {
+    SolveMemory known = usual();
+    known.reverted = !same_format;
+    known.format = same_format ? SparseFormat::hyb : SparseFormat::csr;
+    ProductChoice choice(options, none);
+    choice.remember(known);
+    choice.begins_in(SparseFormat::hyb, 1e-4, "");
+    for (int i = 0; i < 3; ++i) choice.took(40);
+    known.iterations = 9;
+    const SolveMemory left = choice.memory(9);
+    if (!same_format) CHECK(text_of(left) == text_of(known));
+    if (same_format) CHECK(left.product_us == 40);
+  }
+}
+
+TEST_CASE("who measures nothing leaves what is known") {
+  const ModelChoice none;
+  SolveMemory known = usual();
+  known.format = SparseFormat::csr;
+  known.reverted = true;
+  ProductChoice choice(SolverOptions(), none);
+  choice.remember(known);
+  choice.begins_in(SparseFormat::csr, 1e-4, "");
+  choice.took(40);  // the first, which is not counted
+  known.iterations = 9;
+  CHECK(text_of(choice.memory(9)) == text_of(known));
+}
