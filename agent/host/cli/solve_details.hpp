@@ -31,8 +31,9 @@ class ResidualCurve {
 std::string chosen_kernel_text(const krylov::Chosen& chosen);
 
 // "pattern": entries of the cells of a grid. "formats": bytes and the fastest measured product of
-// each. Errors: those of Solver::make and multiply.
-void add_matrix_details(const krylov::SparseMatrix& matrix, krylov::Precision precision,
+// each, with the precision and the notes of `options`: what these say is not to be run is not, but
+// what is found out is not noted. Errors: those of Solver::make and multiply.
+void add_matrix_details(const krylov::SparseMatrix& matrix, krylov::SolverOptions options,
                         Device& device, ApplicationQueue& queue, json& result);
 
 }  // namespace idletune::cli

@@ -376,8 +376,7 @@ void solve(SolveVerbOptions given, CliContext& context) {
     results.push_back(object_of(task, given, answer));
     if (given.page.empty()) continue;
     results.back().update(answer.details);
-    add_matrix_details(task.matrix, solver_options(given).precision, *device, *queue,
-                       results.back());
+    add_matrix_details(task.matrix, solver_options(given), *device, *queue, results.back());
   }
   if (!given.page.empty()) {
     const std::string html = report::html_of(report::solve_page(results));
