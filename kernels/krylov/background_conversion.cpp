@@ -1,5 +1,6 @@
 #include "kernels/krylov/background_conversion.hpp"
 
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <chrono>
@@ -46,7 +47,9 @@ bool BackgroundConversion::start(const SparsityPattern& pattern, SparseFormat fo
 
 void* BackgroundConversion::run(void* self) {
   auto& own = *static_cast<BackgroundConversion*>(self);
-  (void)setpriority(PRIO_PROCESS, 0, kNice);  // of this thread
+  const sched_param none{};
+  (void)sched_setscheduler(0, SCHED_OTHER, &none);  // in a real-time class nothing is nice
+  if (getpriority(PRIO_PROCESS, 0) < kNice) (void)setpriority(PRIO_PROCESS, 0, kNice);
   const auto begin = std::chrono::steady_clock::now();
   own.stored_ = convert(*own.pattern_, own.format_, own.number_bytes_, own.limit_bytes_);
   own.seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
