@@ -49,7 +49,7 @@ Status check_options(const SolverOptions& options) {
 Status check_options(const SolveOptions& options) {
   if (!(options.tolerance > 0) || std::isinf(options.tolerance))
     return refused("tolerance: expected a finite number above 0");
-  if (options.restart < 1 || options.restart > 1000)
+  if (options.method == Method::gmres && (options.restart < 1 || options.restart > 1000))
     return refused("restart: %, expected 1 to 1000", options.restart);
   if (std::isnan(options.solves_to_come)) return refused("solves_to_come: expected a number");
   if (options.method > Method::gmres) return refused("method: no such one");

@@ -363,6 +363,18 @@ TEST_CASE("what is no solver's option, size or array is refused, and nothing end
   CHECK(solver.solve(Vector(3, 1.0), x, {}).code() == StatusCode::invalid_argument);  // NOLINT
 }
 
+TEST_CASE("GMRES alone is asked when it begins anew") {
+  const Subject subject = open_subject();
+  Solver solver = make_solver(subject, band(3), quiet(Precision::f64));
+  for (const Method method : kMethods) {
+    SolveOptions options = how(method);
+    options.restart = 0;
+    Vector x(3);
+    const StatusCode code = solver.solve(Vector(3, 1.0), x, options).code();
+    CHECK((code == StatusCode::invalid_argument) == (method == Method::gmres));
+  }
+}
+
 TEST_CASE("while a solver waits for its first product no kernel is announced") {
   const Subject subject = open_subject();
   test::MadeUpNotes notes;

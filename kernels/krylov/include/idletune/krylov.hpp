@@ -197,7 +197,7 @@ class Solver {
   // precision are multiplied on the host. Errors: invalid_argument, device_error.
   Status multiply(Span<const double> x, Span<double> y, double products_to_come = 0);
 
-  // As in a report, as of now.
+  // As in a report, as of now; that steps are fused is told by reports alone.
   Chosen chosen() const;
   double csr_us() const;
   const Conversion& conversion() const;
