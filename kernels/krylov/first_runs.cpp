@@ -1,7 +1,7 @@
 #include "kernels/krylov/first_runs.hpp"
 
-#include <algorithm>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "kernels/krylov/solve_memory.hpp"
@@ -10,6 +10,7 @@ namespace idletune::krylov {
 namespace {
 
 constexpr std::chrono::seconds kLongestWait(1);
+constexpr std::size_t kMostRuns = 1000;
 
 // Of all solvers of this process.
 struct Run {
@@ -29,17 +30,33 @@ struct Runs {
     all.push_back({key, structure, kernel});
     return all.back();
   }
-  template <class Test>
-  bool any(std::uint64_t key, const ProductKernel& kernel, const Test& test) const {
-    return std::any_of(all.begin(), all.end(), [&](const Run& each) {
-      return each.key == key && same(each.kernel, kernel) && test(each);
-    });
+  // With any structure: whether it runs, or that was survived.
+  bool any(std::uint64_t key, const ProductKernel& kernel, bool well) const {
+    for (const Run& each : all) {
+      if ((well ? each.well : each.running > 0) && each.key == key && same(each.kernel, kernel))
+        return true;
+    }
+    return false;
   }
   bool running(std::uint64_t key, const ProductKernel& kernel) const {
-    return any(key, kernel, [](const Run& each) { return each.running > 0; });
+    return any(key, kernel, false);
   }
   bool survived(std::uint64_t key, const ProductKernel& kernel) const {
-    return any(key, kernel, [](const Run& each) { return each.well; });
+    return any(key, kernel, true);
+  }
+  // Of too many only that some structure survived is kept: with others it is announced anew.
+  void forget() {
+    if (all.size() < kMostRuns) return;
+    for (std::size_t i = all.size(); i-- > 0;) {
+      Run& each = all[i];
+      const bool well = std::exchange(each.well, false);
+      if (each.running == 0 && (!well || survived(each.key, each.kernel))) {
+        each = all.back();
+        all.pop_back();
+      } else {
+        each.well = well;
+      }
+    }
   }
 };
 
@@ -57,6 +74,7 @@ void FirstRuns::open(Notes* notes, const DeviceInfo& device, std::size_t number_
   key_ = device_digest(device, number_bytes);
   structure_ = structure;
   const std::lock_guard<std::mutex> lock(runs().mutex);
+  runs().forget();
   look();
 }
 
@@ -141,6 +159,8 @@ void FirstRuns::withdraw() {
 }
 
 void begin_process() { runs().all.clear(); }
+
+std::size_t first_runs_known() { return runs().all.size(); }
 
 void FirstRuns::rest() {
   withdraw();

@@ -63,5 +63,7 @@ class FirstRuns {
 
 // For played processes: nothing has run yet.
 void begin_process();
+// For tests: of how many kernels with structures this process knows how they ran.
+std::size_t first_runs_known();
 
 }  // namespace idletune::krylov

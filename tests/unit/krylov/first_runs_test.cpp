@@ -217,3 +217,24 @@ TEST_CASE("marks of a structure are noted anew as those of a device are") {
   runs.refresh();
   CHECK(board.notes.written == 1);
 }
+
+TEST_CASE("a process that sees ever new structures does not remember each") {
+  Board board("ever new structures");
+  FirstRuns waiting;
+  board.open(waiting, 7);
+  CHECK(waiting.announce(kEll) == Answer::begin);
+  for (std::uint64_t structure = 1000; structure < 3000; ++structure) {
+    FirstRuns runs;
+    board.open(runs, structure);
+    CHECK(runs.announce(kFour) == Answer::begin);
+    runs.ended(kFour, End::well);
+  }
+  CHECK(first_runs_known() < 1100);
+  // That kFour was survived is known, and that kEll runs.
+  FirstRuns runs;
+  board.open(runs, 1000);
+  CHECK(runs.announce(kFour) == Answer::begin);
+  CHECK(board.noted() == "products ELL/0/64/0=running");
+  waiting.ended(kEll, End::well);
+  CHECK(board.noted() == "products");
+}
