@@ -82,8 +82,8 @@ bool positive_diagonal(const SparseMatrix& matrix) {
   return true;
 }
 
-// Whether the banner and the sizes are those of so many numbers in one column.
-bool is_column(const std::string& text, std::size_t wanted) {
+// Where numbers begin behind the banner and the sizes of so many in one column; 0: it is none.
+std::size_t column_begins(const std::string& text, std::size_t wanted) {
   std::istringstream lines(text);
   std::string banner, kinds[5], line;
   std::getline(lines, banner);
@@ -95,31 +95,30 @@ bool is_column(const std::string& text, std::size_t wanted) {
   }
   std::istringstream sizes(line);
   std::size_t rows = 0, columns = 0;
-  sizes >> rows >> columns;
-  return kinds[1] == "matrix" && kinds[2] == "array" &&
-         (kinds[3] == "real" || kinds[3] == "integer") && kinds[4] == "general" && rows == wanted &&
-         columns == 1;
+  sizes >> rows >> columns >> std::ws;
+  const bool column = kinds[1] == "matrix" && kinds[2] == "array" &&
+                      (kinds[3] == "real" || kinds[3] == "integer") && kinds[4] == "general" &&
+                      rows == wanted && columns == 1 && sizes.eof();
+  if (!column) return 0;
+  return lines.eof() ? text.size() : static_cast<std::size_t>(lines.tellg());
 }
 
 void numbers_in(const std::string& path, std::size_t wanted, std::vector<double>& numbers) {
   const auto bytes = must(read_file(path, kMaxFileBytes));
   const std::string text(bytes.begin(), bytes.end());
-  const char* at = text.c_str();
   const bool market = text.rfind("%%MatrixMarket", 0) == 0;
-  if (market && !is_column(text, wanted)) {
+  const std::size_t begin = market ? column_begins(text, wanted) : 0;
+  if (market && begin == 0) {
     throw Failure(StatusCode::corrupt,
                   "%: expected a Matrix Market array, real and general, of % rows and 1 column",
                   path, wanted);
   }
+  const char* at = text.c_str() + begin;
   while (*at == '%') {
     while (*at != '\0' && *at != '\n') ++at;
     if (*at == '\n') ++at;
   }
   char* end = nullptr;
-  for (int skipped = 0; market && skipped < 2; ++skipped) {  // rows and columns
-    std::strtod(at, &end);
-    at = end;
-  }
   for (double number = std::strtod(at, &end); end != at; number = std::strtod(at, &end)) {
     numbers.push_back(number);
     at = end;
@@ -245,9 +244,10 @@ Answer run(const SolveVerbOptions& given, const Task& task, Device& device,
   return answer;
 }
 
-std::string row_kernel(const krylov::Chosen& chosen, char blank) {
+// One word.
+std::string kernel_word(const krylov::Chosen& chosen) {
   std::string text = chosen_kernel_text(chosen);
-  std::replace(text.begin(), text.end(), ' ', blank);
+  std::replace(text.begin(), text.end(), ' ', '_');
   return text;
 }
 
@@ -272,7 +272,7 @@ json object_of(const Task& task, const SolveVerbOptions& given, const Answer& an
        {"ended", krylov::ended_name(report.ended)},
        {"chosen",
         {{"format", krylov::sparse_format_name(chosen.format)},
-         {"kernel", row_kernel(chosen, '_')},
+         {"kernel", kernel_word(chosen)},
          {"work_group", chosen.work_group},
          {"fused", chosen.fused},
          {"predicted_us", positive_or_null(chosen.predicted_us)},
@@ -310,7 +310,7 @@ void print_answer(const Task& task, const Answer& answer, const CliContext& cont
   if (!report.reason.empty()) context.print_paragraph("  because     ", report.reason);
   context.print_paragraph(
       "  chosen      ",
-      std::string(krylov::sparse_format_name(chosen.format)) + ", " + row_kernel(chosen, ' ') +
+      std::string(krylov::sparse_format_name(chosen.format)) + ", " + chosen_kernel_text(chosen) +
           ", groups of " + std::to_string(chosen.work_group) +
           (chosen.fused ? ", fused steps" : "") +
           (chosen.measured_us > 0
