@@ -136,8 +136,8 @@ std::shared_ptr<const KernelModel> with_tree(const KernelModel& old, const Kerne
       }
     }
   }
-  auto model = Model::open(write_model(old, entry, model_schema::finish_trees(trees, kept)),
-                           "learned here");
+  auto model =
+      Model::open(write_model(old, entry, model_schema::finish_trees(trees, kept)), "learned here");
   if (!model.ok()) return nullptr;
   return KernelModel::of(*model, package.name(), package.space(), package.inputs().names());
 }
