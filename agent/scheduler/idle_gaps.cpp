@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agent/scheduler/nanoseconds.hpp"
 #include "models/core/order.hpp"
 
 namespace idletune {
@@ -22,7 +23,7 @@ constexpr std::uint32_t kUnknownPosition = 1u << 30;
 // q).
 Nanoseconds scale_free_rest(Nanoseconds elapsed) {
   constexpr double kOdds = kLowQuantile / (1.0 - kLowQuantile);
-  return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(elapsed.count()) * kOdds));
+  return from_ns(real_ns(elapsed) * kOdds);
 }
 
 }  // namespace
@@ -46,17 +47,15 @@ void IdleGapPredictor::remember(Nanoseconds length) {
   ring_[next_] = Gap{length, position_};
   next_ = (next_ + 1) % kCapacity;
   size_ = std::min(size_ + 1, kCapacity);
-  if (size_ <= 16 || next_ % 8 == 0) refresh_threshold();
+  // A gap is long if it is at least half of the usual longest one: where all gaps are alike every
+  // one is, and the position is always 1.
+  if (size_ <= 16 || next_ % 8 == 0) long_gap_ = usual_longest() / 2;
   if (length >= long_gap_) position_ = 0;
 }
 
-// A gap is long if it is at least half of the usual longest one: where all gaps are alike every one
-// is, and the position is always 1.
-void IdleGapPredictor::refresh_threshold() {
+Nanoseconds IdleGapPredictor::usual_longest() const {
   std::array<Nanoseconds, kCapacity> lengths;
-  for (std::size_t i = 0; i < size_; ++i) lengths[i] = ring_[i].length;
-  sort_ascending(Span<Nanoseconds>(lengths.data(), size_));
-  long_gap_ = lengths[(size_ - 1) * 9 / 10] / 2;
+  return lengths[(sorted_rests(Nanoseconds{0}, false, lengths) - 1) * 9 / 10];
 }
 
 std::size_t IdleGapPredictor::sorted_rests(Nanoseconds elapsed, bool same_position,
@@ -85,42 +84,32 @@ Nanoseconds IdleGapPredictor::remaining(Nanoseconds now) const {
   // Too few for the quantile: part of the shortest, less with fewer of them.
   constexpr double kWanted = 1.0 / kLowQuantile - 1.0;
   const double part = std::min(1.0, static_cast<double>(count) / kWanted);
-  return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(rests[0].count()) * part));
+  return from_ns(real_ns(rests[0]) * part);
 }
 
 Nanoseconds IdleGapPredictor::longest_usual_gap() const {
-  if (size_ < kEnough) return Nanoseconds{0};
-  std::array<Nanoseconds, kCapacity> lengths;
-  for (std::size_t i = 0; i < size_; ++i) lengths[i] = ring_[i].length;
-  sort_ascending(Span<Nanoseconds>(lengths.data(), size_));
-  return lengths[(size_ - 1) * 9 / 10];
+  return size_ < kEnough ? Nanoseconds{0} : usual_longest();
 }
 
 DutyLimiter::DutyLimiter(double max_duty, Nanoseconds start, Nanoseconds burst)
     : max_duty_(std::isfinite(max_duty) ? std::clamp(max_duty, 0.0, 1.0) : 0.0),
-      burst_ns_(std::max(0.0, static_cast<double>(burst.count()))),
+      burst_ns_(real_ns_from_0(burst)),
       balance_ns_(burst_ns_),
       last_(start) {}
 
 double DutyLimiter::balance_at(Nanoseconds now) const {
-  const double earned =
-      max_duty_ * static_cast<double>(std::max<std::int64_t>(0, (now - last_).count()));
-  return std::min(burst_ns_, balance_ns_ + earned);
+  return std::min(burst_ns_, balance_ns_ + max_duty_ * real_ns_from_0(now - last_));
 }
 
 Nanoseconds DutyLimiter::ready_in(Nanoseconds now, Nanoseconds cost) const {
   if (max_duty_ >= 1.0) return Nanoseconds{0};
   if (max_duty_ <= 0.0) return Nanoseconds::max();
-  const double needed =
-      std::min(burst_ns_, static_cast<double>(std::max<std::int64_t>(0, cost.count())));
-  const double missing = needed - balance_at(now);
-  if (missing <= 0) return Nanoseconds{0};
-  const double wait = std::ceil(missing / max_duty_);
-  return wait >= 9.0e18 ? Nanoseconds::max() : Nanoseconds(static_cast<std::int64_t>(wait));
+  const double missing = std::min(burst_ns_, real_ns_from_0(cost)) - balance_at(now);
+  return from_ns(std::ceil(missing / max_duty_));
 }
 
 void DutyLimiter::spend(Nanoseconds now, Nanoseconds used) {
-  balance_ns_ = balance_at(now) - static_cast<double>(std::max<std::int64_t>(0, used.count()));
+  balance_ns_ = balance_at(now) - real_ns_from_0(used);
   last_ = std::max(last_, now);
 }
 

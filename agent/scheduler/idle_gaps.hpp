@@ -45,7 +45,7 @@ class IdleGapPredictor {
   std::size_t sorted_rests(Nanoseconds elapsed, bool same_position,
                            std::array<Nanoseconds, kCapacity>& rests) const;
   void remember(Nanoseconds length);
-  void refresh_threshold();
+  Nanoseconds usual_longest() const;  // of one gap at least
 
   std::array<Gap, kCapacity> ring_{};
   std::size_t size_ = 0;
