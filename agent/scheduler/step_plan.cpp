@@ -149,7 +149,7 @@ void CandidateTrial::on_failure(const TrialOutcome& outcome) {
 }
 
 void CandidateTrial::on_prepared() {
-  if (!options_.keeps_both_seeds) context_.prepared = {};
+  context_.prepared = {};
   context_.prepared[seed_] = true;
   state_ = State::check;
 }

@@ -26,8 +26,6 @@ struct StepOptions {
   double significance = 0.05;       // one-sided sign test over the pairs
   double deadline_factor = 20;      // a run's deadline over the incumbent's time...
   Nanoseconds shortest_deadline{std::chrono::seconds(2)};  // ...but never less (code generation)
-  bool keeps_both_seeds =
-      false;           // the runner holds the data of both seeds at once, not the last only
   bool finals = true;  // false: `adopt` means that it got to the finals, which happen elsewhere
 };
 

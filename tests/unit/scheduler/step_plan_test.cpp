@@ -308,13 +308,6 @@ TEST_CASE("what is already compiled and prepared is not done again") {
   ScriptedRunner runner;
   play_trial(runner, context);
   CHECK(runner.log.substr(0, 4) == "LcPK");  // the prepared seed first
-
-  context.prepared = {true, true};
-  ScriptedRunner both;
-  StepOptions options;
-  options.keeps_both_seeds = true;
-  play_trial(both, context, options);
-  CHECK(both.log.substr(0, 4) == "KcLc");
 }
 
 TEST_CASE("an incumbent that is not compiled in the runner is compiled before it runs") {
