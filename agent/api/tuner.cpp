@@ -46,9 +46,10 @@ class Tuner::State {
   struct Timed {
     Configuration configuration;
     Nanoseconds time;
+    Nanoseconds drawn;  // its time as a uniform draw; 0: it was none
   };
   static constexpr std::size_t kBest = 16;  // whose better times are told the search
-  bool rank(const Configuration& configuration, Nanoseconds time);
+  bool rank(const Proposal& proposal, Nanoseconds time);
 
   Status open_space(const TunerOptions& options);
   Status open_search(const TunerOptions& options);
@@ -139,13 +140,13 @@ bool Tuner::State::tell(const Configuration& configuration, const Measurement& m
   const std::uint64_t key = space.key(configuration);
   if (!timed) failed_.insert(key);
   const bool counts = failed_.count(key) == 0;
-  const bool is_better = rank(configuration, counts ? measurement.run_time : Nanoseconds(0));
   const bool is_first = told_.insert(key).second;
+  StepResult result;
+  result.proposal = is_first && asked_ && asked_->configuration == configuration
+                        ? *asked_
+                        : Proposal{configuration, ProposalOrigin::application};
+  const bool is_better = rank(result.proposal, counts ? measurement.run_time : Nanoseconds(0));
   if (is_first || is_better) {
-    StepResult result;
-    result.proposal = is_first && asked_ && asked_->configuration == configuration
-                          ? *asked_
-                          : Proposal{configuration, ProposalOrigin::application};
     result.status = measurement.status == TrialStatus::correct && !timed
                         ? TrialStatus::runtime  // a correct run takes some time
                         : measurement.status;
@@ -156,19 +157,22 @@ bool Tuner::State::tell(const Configuration& configuration, const Measurement& m
 }
 
 // 0: it failed. Whether that is the best time of one of the best configurations so far.
-bool Tuner::State::rank(const Configuration& configuration, Nanoseconds time) {
+bool Tuner::State::rank(const Proposal& proposal, Nanoseconds time) {
   const auto known = std::find_if(best_.begin(), best_.end(), [&](const Timed& each) {
-    return each.configuration == configuration;
+    return each.configuration == proposal.configuration;
   });
+  Nanoseconds drawn = proposal.origin == ProposalOrigin::random ? time : Nanoseconds(0);
   if (known != best_.end()) {
     if (time >= known->time) return false;
+    drawn = known->drawn;
     best_.erase(known);
+    if (time.count() == 0) search_->took_back(drawn);
   }
   if (time.count() == 0) return false;
   const auto place =
       std::find_if(best_.begin(), best_.end(), [&](const Timed& each) { return each.time > time; });
   const bool is_told = static_cast<std::size_t>(place - best_.begin()) < kBest;
-  best_.insert(place, {configuration, time});  // all: who is ahead may fail later
+  best_.insert(place, {proposal.configuration, time, drawn});  // all: who is ahead may fail later
   return is_told;
 }
 

@@ -1,7 +1,5 @@
 #include "agent/belief/uniform_draws.hpp"
 
-#include <algorithm>
-
 #include "models/core/random.hpp"
 
 namespace idletune {
@@ -22,18 +20,29 @@ void UniformDraws::add(Nanoseconds time) {
   const std::uint64_t slot = random.below(correct_);
   random_state_ = random.next();
   if (slot >= kCapacity) return;
-  const auto victim = times_.begin() + static_cast<std::ptrdiff_t>(slot);
-  std::move(victim + 1, times_.end(), victim);
-  --size_;
+  erase(slot);
   insert(time);
 }
 
+void UniformDraws::take_back(Nanoseconds time) {
+  if (size_ == 0) return;
+  --correct_;
+  ++failed_;
+  std::size_t place = 0;
+  // Scaled by the clock it may have been rounded.
+  while (place + 1 < size_ && times_[place] < time - time / 1024) ++place;
+  erase(place);
+  best_ = size_ > 0 ? times_[0] : Nanoseconds{0};
+}
+
+void UniformDraws::erase(std::size_t place) {
+  for (--size_; place < size_; ++place) times_[place] = times_[place + 1];
+}
+
 void UniformDraws::insert(Nanoseconds time) {
-  const auto end = times_.begin() + static_cast<std::ptrdiff_t>(size_);
-  const auto place = std::upper_bound(times_.begin(), end, time);
-  std::move_backward(place, end, end + 1);
-  *place = time;
-  ++size_;
+  std::size_t place = size_++;
+  for (; place > 0 && times_[place - 1] > time; --place) times_[place] = times_[place - 1];
+  times_[place] = time;
 }
 
 }  // namespace idletune

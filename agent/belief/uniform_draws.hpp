@@ -22,17 +22,21 @@ class UniformDraws {
   void add(Nanoseconds time);
   // A draw that failed in any way: relative performance 0.
   void add_failure() { ++failed_; }
+  // The draw that took about `time` counts as a failure from now on.
+  void take_back(Nanoseconds time);
 
   std::uint32_t count() const { return correct_ + failed_; }
   std::uint32_t correct() const { return correct_; }
   std::uint32_t failed() const { return failed_; }
-  // The fastest of all correct draws, also of those no longer in the sample; 0 if there is none.
+  // The fastest of all correct draws, also of those no longer in the sample (until one is taken
+  // back); 0 if there is none.
   Nanoseconds best() const { return best_; }
   // Sampled times, fastest first; all of them while there are at most kCapacity.
   Span<const Nanoseconds> times() const { return {times_.data(), size_}; }
 
  private:
   void insert(Nanoseconds time);
+  void erase(std::size_t place);
 
   std::array<Nanoseconds, kCapacity> times_{};
   std::size_t size_ = 0;

@@ -81,6 +81,7 @@ class State {
 
   // How a configuration lost the shape the last time.
   std::optional<Demotion> demotion(const TrialKey& key) const;
+  bool was_demoted(const TrialKey& key) const { return demotions_.find(key) != nullptr; }
   void for_each_demotion(const ShapeKey& key, const Visitor<const Demotion&>& visit) const;
 
   const Ledger& ledger() const { return ledger_; }

@@ -33,9 +33,10 @@ Terms terms_of(const DecisionInput& input) {
   terms.current = real_ns_from_0(input.current);
   terms.launches = clamp_or(input.expected_launches, 0.0, kMaxLaunches, 0.0);
   terms.launches_per_step = clamp_or(input.launches_per_step, 0.0, kMaxLaunches, 0.0);
-  terms.step_charge = clamp_or(input.kappa, 0.0, 1e6, 1.0) * real_ns_from_0(input.step_cost);
-  terms.step_charge_high = std::max(terms.step_charge, clamp_or(input.kappa, 0.0, 1e6, 1.0) *
-                                                           real_ns_from_0(input.step_cost_high));
+  const double kappa = clamp_or(input.kappa, 0.0, 1e6, 1.0);
+  terms.step_charge = kappa * real_ns_from_0(input.step_cost);
+  terms.step_charge_high =
+      std::max(terms.step_charge, kappa * real_ns_from_0(input.step_cost_high));
   terms.ratio = clamp_or(input.target_ratio, 0.01, 1.0, 0.9);
   terms.probability = clamp_or(input.wanted_probability, 0.0, 1.0, 0.9);
   terms.margin = clamp_or(input.adoption_margin, 0.0, 0.9, 0.03);
@@ -47,8 +48,8 @@ Terms terms_of(const DecisionInput& input) {
   const double clock = clamp_or(input.clock, 1e-6, 1e6, 1.0);
   terms.log_clock = std::log(clock);
   terms.known_best = terms.current;
-  for (Nanoseconds seen : {input.best_here, input.draws ? input.draws->best() : Nanoseconds{0}}) {
-    if (seen.count() > 0) terms.known_best = std::min(terms.known_best, real_ns(seen) * clock);
+  if (input.best_here.count() > 0) {
+    terms.known_best = std::min(terms.known_best, real_ns(input.best_here) * clock);
   }
   if (input.promise && input.promise->untuned.count() > 0) {
     const Slack slack = slack_of(*input.promise, terms.current);

@@ -136,7 +136,6 @@ std::vector<KnownMeasurement> Knowledge::measurements_of(const ShapeTask& task) 
   const std::vector<std::uint32_t> order = order_of(
       all.size(), [&](auto a, auto b) { return all[a].unix_seconds < all[b].unix_seconds; });
   std::vector<KnownMeasurement> known;
-  known.reserve(order.size());
   const Nanoseconds untuned = task.default_at_first();
   for (const std::uint32_t i : order) {
     const std::optional<Nanoseconds> time = journal_.state().time_of(all[i], untuned);
@@ -145,6 +144,7 @@ std::vector<KnownMeasurement> Knowledge::measurements_of(const ShapeTask& task) 
     if (all[i].origin != journal::Origin::unknown) {
       known.back().drawn = all[i].origin == journal::Origin::random;
     }
+    known.back().taken_back = journal_.state().was_demoted(all[i].trial.key());
   }
   return known;
 }

@@ -86,6 +86,17 @@ void Publisher::demote(ShapeTask& task, journal::DemotionReason why, const char*
   demotion.losses = task.lost_again(task.running());
   demotion.launches = task.past_launches + task.launches();
   journal_.demoted(demotion);
+  take_back(task);
+}
+
+// What ran promises nothing any more.
+void Publisher::take_back(ShapeTask& task) {
+  const auto known = journal_.state().measurement(task.trial(task.running()).key());
+  Nanoseconds drawn{0};
+  if (known && known->status == TrialStatus::correct && known->origin == journal::Origin::random) {
+    drawn = *journal_.state().time_of(*known, task.default_at_first());
+  }
+  task.search.took_back(drawn);
   publish(task, nullptr, task.default_time);
   task.least_saving = Nanoseconds{0};
 }
@@ -116,8 +127,7 @@ void Publisher::withdraw(ShapeTask& task) {
     return demote(task, journal::DemotionReason::failed, why);
   }
   tell(options_, 2, "%: back to the default for now, %", task.kernel.state->name(), why);
-  publish(task, nullptr, task.default_time);
-  task.least_saving = Nanoseconds{0};
+  take_back(task);
 }
 
 void Publisher::note_for_classes(KernelTask& kernel, std::uint64_t variant, bool won) {

@@ -30,6 +30,7 @@ class Publisher : EnginePart {
   void publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanoseconds time,
                Nanoseconds setup = {});
   void withdraw(ShapeTask& task);
+  void take_back(ShapeTask& task);
   void offer_for_classes(KernelTask& kernel);
 
   Knowledge& knowledge_;

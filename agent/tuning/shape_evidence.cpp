@@ -11,19 +11,15 @@ void ShapeEvidence::step_ended(const Proposal& proposal, TrialStatus status, Nan
   const bool timed = status == TrialStatus::correct && time.count() > 0;
   if (timed) saw(time);
   if (proposal.origin != ProposalOrigin::random) return;
-  if (timed) {
-    draws.add(time);
-  } else {
-    draws.add_failure();
-  }
+  draws.add(timed ? time : Nanoseconds{0});
 }
 
 Nanoseconds ShapeEvidence::as_at_first(Nanoseconds time) const {
-  return clock == 1 ? time : from_ns(real_ns(time) / clock);
+  return from_ns(real_ns(time) / clock);
 }
 
 Nanoseconds ShapeEvidence::as_now(Nanoseconds at_first) const {
-  return clock == 1 ? at_first : from_ns(real_ns(at_first) * clock);
+  return from_ns(real_ns(at_first) * clock);
 }
 
 void ShapeEvidence::saw(Nanoseconds time) {

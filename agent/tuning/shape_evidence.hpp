@@ -24,7 +24,8 @@ struct ShapeEvidence {
   // Times are kept on one scale, that of the first measurements: what runs takes `clock` times as
   // long now as it did then.
   double clock = 1;
-  Nanoseconds best_here{0};     // fastest correct time by any means; 0: none
+  // Fastest correct time by any means, since one was taken back; 0: none.
+  Nanoseconds best_here{0};
   std::uint64_t evaluated = 0;  // configurations, the default not counted
   std::uint64_t rejected = 0;   // of them, failed
 

@@ -89,7 +89,8 @@ ProposalOrigin ShapeSearch::recall(const KnownMeasurement& known, bool explored)
   } else {
     origin = searcher_->recall(configuration, known.drawn);
     if (explored && origin == ProposalOrigin::learned) origin = ProposalOrigin::random;
-    evidence_.step_ended({configuration, origin}, seen.status, seen.run_time);
+    evidence_.step_ended({configuration, origin}, seen.status,
+                         known.taken_back ? Nanoseconds{0} : seen.run_time);
   }
   searcher_->tell(configuration, seen);
   note_measured(configuration, seen.run_time);
@@ -146,6 +147,11 @@ void ShapeSearch::step_ended(const StepResult& result, bool counts) {
   }
   evidence_.step_ended(result.proposal, result.status, told(result).run_time, counts);
   estimates_.step_ended();
+}
+
+void ShapeSearch::took_back(Nanoseconds drawn) {
+  if (drawn.count() > 0) evidence_.draws.take_back(drawn);
+  evidence_.best_here = Nanoseconds{0};
 }
 
 void ShapeSearch::clock_changed(Nanoseconds before, Nanoseconds now) {

@@ -80,6 +80,7 @@ struct KnownMeasurement {
   Configuration configuration;
   Observation observation;
   std::optional<bool> drawn;  // uniformly; nothing: nobody knows
+  bool taken_back = false;    // its time promises nothing
 };
 
 // What the caller knows about a configuration that the search would try next.
@@ -143,6 +144,9 @@ class ShapeSearch {
   // Of a proposal of next(), or of a configuration that the application chose by itself (its origin
   // says so): that will not be proposed any more. `counts`: it is the first of its configuration.
   void step_ended(const StepResult& result, bool counts = true);
+  // The fastest is not to be run any more. `drawn`: its time as at first, if it was drawn uniformly;
+  // else 0.
+  void took_back(Nanoseconds drawn);
   // The default, measured again, takes `now` and no more `before`: so does all that was measured.
   void clock_changed(Nanoseconds before, Nanoseconds now);
 

@@ -156,12 +156,9 @@ void Steps::end_recheck(ShapeTask& task, const CandidateTrial& plan, JournaledTr
   const bool failed = plan.verdict() == TrialVerdict::reject_failed;
   if (failed && is_death(plan.status())) return;  // the facts say what follows
   settle(task, journaled, plan.checked_all_seeds() || failed);
-  if (failed) {
-    const StepResult result = StepResult::of({task.running(), ProposalOrigin::application}, plan);
-    knowledge_.record(task, result);
-    if (result.status == TrialStatus::correctness) {
-      facts_.wrong(task.facts(), journaled.identity());
-    }
+  const StepResult result = StepResult::of({task.running(), ProposalOrigin::application}, plan);
+  if (result.status == TrialStatus::correctness) {
+    facts_.wrong(task.facts(), journaled.identity());
   }
   // It was only looked whether the gain is what it was: less than the margin is still a gain.
   const bool wins =
@@ -170,6 +167,7 @@ void Steps::end_recheck(ShapeTask& task, const CandidateTrial& plan, JournaledTr
     const auto why =
         failed ? journal::DemotionReason::failed : journal::DemotionReason::slower_in_trials;
     publisher_.demote(task, why, "no longer faster than the default");
+    if (failed) knowledge_.record(task, result);
     return;
   }
   if (plan.verdict() != TrialVerdict::adopt) return;

@@ -183,6 +183,31 @@ TEST_CASE("a configuration that is told again is no further one, and a failure t
   CHECK(asked == 6);
 }
 
+TEST_CASE("a time that was taken back promises no more than a failure at once") {
+  for (const bool asked : {false, true}) {
+    std::vector<std::string> reasons;
+    for (const bool taken_back : {false, true}) {
+      TunerOptions options;
+      options.parameters = {{"X", {}}, {"Y", {}}};
+      for (std::int64_t i = 0; i < 64; ++i) {
+        options.parameters[0].values.push_back(i);
+        options.parameters[1].values.push_back(i);
+      }
+      auto tuner = required(Tuner::open(options));
+      for (int i = 0; i < 20; ++i)
+        tuner.tell(required(tuner.ask()), {TrialStatus::correct, Nanoseconds(10000000 + i)});
+      const Configuration found = asked ? required(tuner.ask()) : Configuration{63, 63};
+      if (taken_back) tuner.tell(found, {TrialStatus::correct, Nanoseconds(100000)});
+      tuner.tell(found, {TrialStatus::correctness, {}});
+      tuner.tell(found, {TrialStatus::correctness, {}});
+      CHECK_FALSE(tuner.pays(1000, Nanoseconds(100000000)));
+      for (const double launches : {10.0, 1e3, 1e5, 1e7})
+        (void)tuner.pays(launches, Nanoseconds(1000000), &reasons.emplace_back());
+    }
+    for (std::size_t i = 0; i < 4; ++i) CHECK(reasons[i] == reasons[4 + i]);
+  }
+}
+
 TEST_CASE("what is best is what is left, however many fail that were better") {
   TunerOptions options;
   options.name = "many";

@@ -26,6 +26,22 @@ TEST_CASE("few draws are kept exactly and sorted") {
   CHECK(std::equal(expected.begin(), expected.end(), draws.times().begin()));
 }
 
+TEST_CASE("a draw that is taken back has failed, also where its time was rounded") {
+  UniformDraws draws;
+  for (int time : {50000, 10000, 30000}) draws.add(Nanoseconds(time));
+  draws.take_back(Nanoseconds(10001));
+  CHECK(draws.correct() == 2);
+  CHECK(draws.failed() == 1);
+  CHECK(draws.best() == Nanoseconds(30000));
+  draws.take_back(Nanoseconds(49999));
+  REQUIRE(draws.times().size() == 1);
+  CHECK(draws.times()[0] == Nanoseconds(30000));
+  draws.take_back(Nanoseconds(60000));
+  draws.take_back(Nanoseconds(60000));
+  CHECK(draws.count() == 3);
+  CHECK(draws.best() == Nanoseconds(0));
+}
+
 TEST_CASE("without draws there is neither a best nor a count") {
   const UniformDraws draws;
   CHECK(draws.count() == 0);

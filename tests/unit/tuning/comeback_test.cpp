@@ -74,6 +74,70 @@ TEST_CASE(
   CHECK(engine.explain().running == kBest);
 }
 
+TEST_CASE("what was taken back promises nothing, now and after a start") {
+  const auto times = [](const Configuration& configuration) {
+    const auto time = configuration == kBest ? 1ms : configuration == kUntuned ? 5ms : 6ms;
+    return RecordedTrial{TrialStatus::correct, time, 1ms};
+  };
+  const auto disk = std::make_shared<Disk>();
+  {
+    const auto board = board_that(times);
+    PlayedEngine engine(*board, disk);
+    bool refuses = false;
+    const auto launches = board->device.launch_script;
+    board->device.launch_script = [&](const std::string& options) -> Result<Nanoseconds> {
+      if (refuses && launched_by(options) == kBest) return Status(StatusCode::device_error, "no");
+      return launches(options);
+    };
+    REQUIRE(engine.launch(kProblem, 1000).ok());
+    engine.tune(10h);
+    REQUIRE(engine.explain().running == kBest);
+    const ShapeEvidence& evidence = engine.task().search.evidence();
+    REQUIRE(evidence.best_here == 1ms);
+    REQUIRE(evidence.draws.best() == 1ms);
+    refuses = true;
+    REQUIRE(engine.launch(kProblem, 10).ok());
+    for (int i = 0; i < 3; ++i) engine.idle_through(1s);
+    CHECK(engine.explain().running == kUntuned);
+    CHECK(evidence.best_here == 0ms);
+    CHECK(evidence.draws.best() == 6ms);
+    CHECK(evidence.draws.failed() == 1);
+    engine.engine.reset();
+    CHECK(engine.journal->shutdown().ok());
+  }
+  const auto board = board_that(times);
+  PlayedEngine engine(*board, disk, {}, 2);
+  REQUIRE(engine.launch(kProblem, 10).ok());
+  const ShapeEvidence& evidence = engine.task().search.evidence();
+  CHECK(evidence.best_here == 5ms);
+  CHECK(evidence.draws.best() == 6ms);
+  CHECK(evidence.draws.failed() == 1);
+}
+
+TEST_CASE("what was drawn and is wrong when it is measured again promises nothing") {
+  bool wrong = false;
+  const auto board = board_that([&](const Configuration& configuration) {
+    const auto others = configuration == kUntuned ? 5ms : 6ms;
+    if (configuration != kBest) return RecordedTrial{TrialStatus::correct, others, 1ms};
+    if (wrong) return RecordedTrial{TrialStatus::correctness, 3ms, 1ms};
+    return RecordedTrial{TrialStatus::correct, 1ms, 1ms};
+  });
+  board->device.queue_has_profiling = false;  // then it is measured again by itself
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch().ok());
+  engine.tune(10h);
+  REQUIRE(engine.explain().running == kBest);
+  wrong = true;
+  engine.play(30, 100, 1min);
+  CHECK(engine.explain().running == kUntuned);
+  CHECK(engine.journal->state().measurement(engine.key_of(kBest))->status ==
+        TrialStatus::correctness);
+  const ShapeEvidence& evidence = engine.task().search.evidence();
+  CHECK(evidence.best_here != 1ms);
+  CHECK(evidence.draws.best() == 6ms);
+  CHECK(evidence.draws.failed() == 1);
+}
+
 TEST_CASE("what is measured and killed before it was adopted is adopted after the next start") {
   const auto disk = std::make_shared<Disk>();
   std::mutex mutex;
