@@ -87,7 +87,7 @@ std::size_t Race::best() const {
 
 bool Race::hopeless(std::size_t i) const {
   const std::size_t other = policy_.incumbent ? kIncumbent : best();
-  if (other == kNobody) return false;
+  if (other == kNobody || time(other).count() == 0) return false;
   const std::uint32_t both = std::min(counted(i), counted(other));
   const double bound = both < policy_.heat ? policy_.hopeless_in_heat : policy_.hopeless;
   return both > 0 && time(i) > bound * time(other) &&
@@ -96,13 +96,14 @@ bool Race::hopeless(std::size_t i) const {
 
 // That `faster` is faster. What runs need not be: it stays where nothing beats it by the margin.
 bool Race::contradicted(std::size_t faster, std::size_t slower) const {
+  if (!policy_.incumbent) return false;  // nobody may be the faster one
   const double bound = faster == kIncumbent ? 1 - policy_.margin : 1;
   bool contradicted = false;
   for (const Estimator each : {Estimator::median, Estimator::minimum}) {
     contradicted =
         contradicted || times(slower).typical(each) < bound * times(faster).typical(each);
   }
-  return policy_.incumbent && contradicted;
+  return contradicted;
 }
 
 std::size_t Race::loser() {

@@ -192,6 +192,39 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a race in which no run took time ends, and nobody has won") {
+  Race::Policy policy;
+  policy.enough = 2;
+  Race race(policy);
+  for (int i = 0; i < 2; ++i) (void)race.join();
+  for (int i = 0; i < 4; ++i) {
+    CHECK_FALSE(race.over());
+    race.add(race.next(), Nanoseconds{0});
+  }
+  CHECK(race.over());
+  CHECK(race.best() == Race::kNobody);
+}
+
+TEST_CASE("beside a run of no time nobody is hopeless") {
+  Race::Policy policy;
+  policy.incumbent = true;
+  policy.heat = 3;
+  policy.enough = 5;
+  policy.hopeless = policy.hopeless_in_heat = 2;
+  Race race(policy);
+  (void)race.join();
+  race.add(Race::kIncumbent, Nanoseconds{0});
+  race.add(0, Nanoseconds{100});
+  CHECK(race.loser() == Race::kNobody);
+  for (int i = 0; i < 4; ++i) {
+    race.add(Race::kIncumbent, Nanoseconds{200});
+    race.add(0, Nanoseconds{100});
+    CHECK(race.loser() == Race::kNobody);
+  }
+  CHECK(race.over());
+  CHECK(race.best() == 0);
+}
+
 TEST_CASE("what is typical of the last few times forgets those before") {
   RecentTimes times;
   CHECK(times.typical(Estimator::median, 3) == Nanoseconds(0));
