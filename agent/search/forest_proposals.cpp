@@ -18,6 +18,9 @@ using learners::ForestOptions;
 using learners::SlicedRows;
 
 constexpr std::size_t kMaxForestBytes = std::size_t{384} << 10;
+constexpr std::size_t kMaxBytes = std::size_t{512} << 10;  // promised in <idletune/learning.hpp>
+// Of those: what does not grow with rows or columns.
+constexpr std::size_t kFixedBytes = std::size_t{12} << 10;
 // Standard deviations below the mean that a candidate is credited with.
 constexpr float kOptimism = 0.7f;
 // Of the candidates with the best means, so many are looked at closely.
@@ -63,7 +66,9 @@ ForestProposals::ForestProposals(const Space& space, ForestProposalOptions optio
 
 void ForestProposals::slice_space() {
   const auto count = static_cast<std::size_t>(space_.valid_count());
-  Result<SlicedRows> rows = SlicedRows::zeros(coding_.levels(), count);
+  const std::size_t others = bytes_besides_rows(count);
+  Result<SlicedRows> rows =
+      SlicedRows::zeros(coding_.levels(), count, kMaxBytes - std::min(others, kMaxBytes));
   if (!rows.ok()) return;
   std::vector<std::uint16_t> codes(coding_.columns());
   Space::Cursor cursor = space_.cursor();
@@ -91,6 +96,19 @@ void ForestProposals::slice_space() {
   }
   taken_rows_.resize(count);
   rows_ = std::move(*rows);
+}
+
+// Once as much is measured as is kept.
+std::size_t ForestProposals::bytes_besides_rows(std::size_t count) const {
+  constexpr std::size_t kMeasured = MeasuredSample::kBest + MeasuredSample::kOthers;
+  const std::size_t columns = coding_.columns();
+  ForestOptions forest;
+  forest.trees = kTrees;
+  const std::size_t row = sizeof(std::int32_t) + (options_.prior ? sizeof(float) : 0);  // its mean
+  // Training data may have room for twice as many.
+  return kFixedBytes + Forest::bytes_needed(kMeasured, columns, 0, forest) +
+         kMeasured * columns * (sizeof(std::uint16_t) + 2 * sizeof(float)) + count * row +
+         count / 8;
 }
 
 float ForestProposals::prior_of(const Configuration& configuration) {

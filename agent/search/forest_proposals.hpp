@@ -34,8 +34,8 @@ struct ForestProposalOptions {
 
 // Predicts run times over a space, and is kept up to date little by little, at a bounded cost per
 // proposal. Method: agent/search/README.md. A space with at most kMaxFollowed numbered
-// configurations is predicted as a whole; of a larger one a sample that is renewed, and neighbours
-// of the best. Deterministic under its seed and the order of calls. One thread.
+// configurations is predicted as a whole if 512 KiB are enough for that; of another one a sample
+// that is renewed, and neighbours of the best. Deterministic under its seed and the order of calls. One thread.
 class ForestProposals final : public LearnedProposals {
  public:
   static constexpr std::uint64_t kMaxFollowed = 20480;
@@ -70,6 +70,7 @@ class ForestProposals final : public LearnedProposals {
   };
   bool follows() const { return rows_.has_value(); }
   void slice_space();
+  std::size_t bytes_besides_rows(std::size_t count) const;
   float prior_of(const Configuration& configuration);
   bool learn();
   void set_rank_targets();

@@ -321,6 +321,37 @@ TEST_CASE("memory stays within 512 KiB for 20,000 configurations and however man
   CHECK(most > 64 * 1024);
 }
 
+TEST_CASE("memory stays within 512 KiB however wide the space is") {
+  const std::pair<std::size_t, std::uint64_t> widths[] = {{4, 16}, {14, 4}, {32, 8}, {32, 1024}};
+  for (const auto& [parameters, levels] : widths) {
+    Random random(1);
+    std::vector<std::string> names;
+    std::vector<std::int64_t> rows;
+    for (std::size_t p = 0; p < parameters; ++p) names.push_back("p" + std::to_string(p));
+    for (std::uint64_t row = 0; row < 20480; ++row) {
+      std::uint64_t left = row;  // no two are alike
+      for (std::size_t p = 0; p < parameters; ++p, left /= levels)
+        rows.push_back(static_cast<std::int64_t>((p < 8 ? left : random.next()) % levels));
+    }
+    CAPTURE(parameters);
+    CAPTURE(levels);
+    const std::vector<std::vector<std::int64_t>> values(
+        parameters, count_up(static_cast<std::int64_t>(levels)));
+    const Space space = required(Space::from_rows(names, {}, values, rows));
+    ForestProposalOptions options = seeded(1);
+    options.prior = [](const Configuration& c) { return static_cast<float>(c[0]); };
+    ForestProposals proposals(space, options);
+    std::size_t most = 0;
+    for (int i = 0; i < 600; ++i) {
+      const Configuration drawn = space.at(random.below(20480));
+      proposals.tell(drawn, took_us(100 + static_cast<double>(drawn[0] * drawn[1])));
+      if (i % 100 == 50) REQUIRE(proposals.propose().has_value());
+      most = std::max(most, proposals.bytes());
+    }
+    CHECK(most < 512 * 1024);
+  }
+}
+
 TEST_CASE("a space of one configuration is drawn and then exhausted") {
   const Space space = cube(1, 2);
   LearningSearcher searcher(space, searching(1));
