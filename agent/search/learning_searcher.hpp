@@ -1,4 +1,5 @@
-// Search without a history: a few uniform draws, then what a learner proposes.
+// Search without a history: uniform draws until a few configurations were measured, whoever chose
+// them, then what a learner proposes.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace idletune {
 // Memory: that of the learner, and 16 bytes per proposal.
 class LearningSearcher final : public Searcher {
  public:
-  // Uniform draws that have to be measured before the learner is asked.
+  // Measurements before the learner is asked, those of a structured start included.
   static constexpr std::size_t kInitial = 6;
 
   // `options.learner` is not null.
