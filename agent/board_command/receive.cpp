@@ -57,10 +57,11 @@ Status check_digest(const Call& call, const Model& model) {
                 found, wanted);
 }
 
-// As the process's umask allows: the agent may be another user's. Its name is on the medium then.
+// As the process's umask allows: the agent may be another user's. Its name is on the medium then,
+// also where who made it could not see to that.
 Status make_folder(const std::string& state, const std::string& incoming) {
-  if (::mkdir(incoming.c_str(), 0777) != 0)
-    return errno == EEXIST ? Status() : system_error("making the folder", incoming, errno);
+  if (::mkdir(incoming.c_str(), 0777) != 0 && errno != EEXIST)
+    return system_error("making the folder", incoming, errno);
   Result<std::unique_ptr<Storage>> storage = open_posix_storage(state);
   return storage.ok() ? (*storage)->sync_folder() : storage.status();
 }
