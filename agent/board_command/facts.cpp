@@ -7,23 +7,18 @@
 #include "models/core/utf8.hpp"
 
 namespace idletune::board {
-namespace {
 
-// Nothing that moves a terminal's cursor or that no JSON may hold, whatever wrote the file.
 std::string printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const Character next = first_character(text);
-    const bool control = next.code < 0x20 || next.code == 0x7f;
-    if (next.well_formed && !control) {
-      out += text.substr(0, next.bytes);
-    } else {
-      out += '?';
-    }
+    out += is_shown(next) ? text.substr(0, next.bytes) : "?";
     text.remove_prefix(next.bytes);
   }
   return out;
 }
+
+namespace {
 
 // Further in by two, behind `mark`.
 std::string indented(std::string_view lines, char mark) {

@@ -11,6 +11,9 @@
 
 namespace idletune::board {
 
+// Nothing that moves a terminal's cursor or that no JSON may hold, whoever wrote the text.
+std::string printable(std::string_view text);
+
 class Facts {
  public:
   explicit Facts(bool json) : json_(json) {}

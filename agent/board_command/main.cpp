@@ -49,9 +49,7 @@ int print_help(const Verb& verb) {
 }
 
 int fail(int exit_status, const Status& status) {
-  std::string text = status.message();
-  for (char& c : text) c = static_cast<unsigned char>(c) < ' ' ? '?' : c;  // in one line
-  std::fprintf(stderr, "idletune-board: %s\n", text.c_str());
+  std::fprintf(stderr, "idletune-board: %s\n", printable(status.message()).c_str());
   return exit_status;
 }
 
@@ -88,7 +86,8 @@ int answer(int count, char** words) {
   for (const Verb& verb : kVerbs) {
     if (name == verb.name) return run(verb, rest);
   }
-  if (count > 1) std::fprintf(stderr, "idletune-board: there is no verb '%s'\n\n", name.c_str());
+  if (count > 1)
+    std::fprintf(stderr, "idletune-board: there is no verb '%s'\n\n", printable(name).c_str());
   print_usage(stderr);
   return 2;
 }

@@ -15,4 +15,8 @@ struct Character {
 };
 Character first_character(std::string_view text);
 
+// False for controls, for what turns the direction of text, and for what takes no room: what nobody
+// who reads a terminal or a message is to get from strangers.
+bool is_shown(const Character& character);
+
 }  // namespace idletune

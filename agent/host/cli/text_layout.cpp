@@ -43,10 +43,6 @@ bool is_in(const Range (&ranges)[N], std::uint32_t value) {
   });
 }
 
-// Controls, what turns the direction of text, and what takes no room.
-constexpr Range kHidden[] = {{0, 0x1F},        {0x7F, 0x9F},      {0xAD, 0xAD},
-                             {0x200B, 0x200F}, {0x2028, 0x202E},  {0x2060, 0x206F},
-                             {0xFEFF, 0xFEFF}, {0xE0000, 0xE0FFF}};
 constexpr Range kCombining[] = {
     {0x300, 0x36F}, {0x1AB0, 0x1AFF}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
 constexpr Range kWide[] = {{0x1100, 0x115F}, {0x2E80, 0xA4CF},   {0xAC00, 0xD7A3},
@@ -107,7 +103,7 @@ std::string terminal_text(const std::string& text, bool lines) {
       result += ' ';
     } else if (next.well_formed && next.code == 0xB5) {
       result += 'u';
-    } else if (next.well_formed && (line_end || !is_in(kHidden, next.code))) {
+    } else if (line_end || is_shown(next)) {
       result.append(text, at, next.bytes);
     } else {
       char buffer[16];
