@@ -89,11 +89,11 @@ Result<std::unique_ptr<FileTrust>> signed_files(std::vector<PublicKey> keys, std
                                                 const SignatureCheck* check) {
   if (keys.empty() || check == nullptr)
     return Status(StatusCode::invalid_argument, "signed files: expected a key and a check");
-  if (product.empty() || product.size() > signing::kMaxProductBytes ||
-      product.find('\0') != std::string::npos) {
+  if (!signing::is_product(product)) {
     return Status(StatusCode::invalid_argument,
-                  "signed files: the product's name has % bytes, expected 1 to %", product.size(),
-                  signing::kMaxProductBytes);
+                  "signed files: the product's name has % bytes, expected 1 to % of UTF-8 without "
+                  "control characters",
+                  product.size(), signing::kMaxProductBytes);
   }
   return std::unique_ptr<FileTrust>(
       std::make_unique<SignedFiles>(std::move(keys), std::move(product), *check));

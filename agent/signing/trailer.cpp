@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/core/utf8.hpp"
+
 namespace idletune::signing {
 namespace {
 
@@ -46,15 +48,25 @@ Result<Trailer> read_trailer(Bytes file) {
   const auto* const product = reinterpret_cast<const char*>(at + kProductAt);
   const char* const end = product + kMaxProductBytes + 1;
   const char* const nul = std::find(product, end, '\0');
-  if (nul == product || nul == end ||
+  Trailer trailer;
+  trailer.product.assign(product, nul);
+  if (!is_product(trailer.product) ||
       std::find_if(nul, end, [](char c) { return c != '\0'; }) != end)
     return untrusted("its signature names no product");
-  Trailer trailer;
   trailer.signed_bytes = file.subspan(0, file.size() - kSignatureBytes);
   trailer.signature = file.subspan(file.size() - kSignatureBytes, kSignatureBytes);
   trailer.key_x = file.subspan(content + kKeyAt, kKeyBytes);
-  trailer.product.assign(product, nul);
   return trailer;
+}
+
+bool is_product(std::string_view name) {
+  bool right = !name.empty() && name.size() <= kMaxProductBytes;
+  while (right && !name.empty()) {
+    const Character next = first_character(name);
+    right = next.well_formed && next.code >= 0x20 && (next.code < 0x7F || next.code > 0x9F);
+    name.remove_prefix(next.bytes);
+  }
+  return right;
 }
 
 std::vector<std::uint8_t> unsigned_trailer(std::uint64_t content_bytes, const PublicKey& key,

@@ -42,6 +42,9 @@ struct Trailer {
 // Errors: untrusted (no signature, or not a trailer that this version knows; says which).
 Result<Trailer> read_trailer(Bytes file);
 
+// 1 to kMaxProductBytes of UTF-8 without control characters: messages have it in one line.
+bool is_product(std::string_view name);
+
 // The trailer of so many bytes without its signature: what is to be signed ends with it.
 std::vector<std::uint8_t> unsigned_trailer(std::uint64_t content_bytes, const PublicKey& key,
                                            std::string_view product);

@@ -167,9 +167,9 @@ void run_verify(const VerifyArguments& arguments, CliContext& context) {
 }
 
 std::string wrong_with_product(const std::string& product) {
-  if (!product.empty() && product.size() <= signing::kMaxProductBytes) return {};
+  if (signing::is_product(product)) return {};
   return "has " + std::to_string(product.size()) + " bytes, expected 1 to " +
-         std::to_string(signing::kMaxProductBytes);
+         std::to_string(signing::kMaxProductBytes) + " of UTF-8 without control characters";
 }
 
 }  // namespace

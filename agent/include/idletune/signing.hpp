@@ -39,9 +39,9 @@ class SignatureCheck {
 const SignatureCheck* p256_check();
 
 // Believes files that one of the keys has signed for this product: several while keys change.
-// `product`: 1 to 71 bytes of UTF-8; what was signed for another one is refused. `check` must
-// outlive what is returned; an application with a check of its own (a secure element, another
-// library) gives that and links no BearSSL. Errors: invalid_argument.
+// `product`: 1 to 71 bytes of UTF-8, no control characters; what was signed for another one is
+// refused. `check` must outlive what is returned; an application with a check of its own (a secure
+// element, another library) gives that and links no BearSSL. Errors: invalid_argument.
 Result<std::unique_ptr<FileTrust>> signed_files(std::vector<PublicKey> keys, std::string product,
                                                 const SignatureCheck* check);
 inline Result<std::unique_ptr<FileTrust>> signed_files(std::vector<PublicKey> keys,

@@ -91,6 +91,17 @@ TEST_CASE("what is no signature is refused, and named") {
   CHECK(refusal(*trust, unended) == "its signature names no product");
 }
 
+TEST_CASE("a product's name is one line of UTF-8, and moves no cursor") {
+  for (const char* name : {"a\nall is well", "a\x1b[2J", "a\xc2\x9b 2J", "a\x7f", "a\xff"}) {
+    const auto file = signed_by(key_number(1), name, some_bytes(10));
+    CHECK(refusal(*trust_in({key_number(1)}), file) == "its signature names no product");
+    CHECK(signed_files({key_number(1)}, name, &kCheck).code() == StatusCode::invalid_argument);
+  }
+  const std::string umlaut = "Ger\xc3\xa4t \xf0\x9f\x94\xa5";
+  const auto file = signed_by(key_number(1), umlaut, some_bytes(10));
+  CHECK(trust_in({key_number(1)}, umlaut)->believed(file).ok());
+}
+
 TEST_CASE("every other bit of a signed file changes the verdict") {
   const auto trust = trust_in({key_number(1)});
   const auto file = signed_by(key_number(1), kProduct, some_bytes(40));
