@@ -9,14 +9,9 @@
 #include <idletune/span.hpp>
 
 #include "models/forest/dataset.hpp"
+#include "models/forest/tree_view.hpp"
 
 namespace idletune::learners {
-
-struct Prediction {
-  float value = 0;   // regression: the target; classification: the class number
-  float spread = 0;  // regression: standard deviation of the target around `value` as far as the
-                     // learner can tell, in the target's unit; 0: it cannot, or classification
-};
 
 // Not for use by several threads at once while fitting; afterwards predict from any thread.
 class Learner {

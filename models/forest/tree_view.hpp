@@ -7,10 +7,15 @@
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
 
-#include "models/forest/learner.hpp"
 #include "models/forest/tree_node.hpp"
 
 namespace idletune::learners {
+
+struct Prediction {
+  float value = 0;   // regression: the target; classification: the class number
+  float spread = 0;  // regression: standard deviation of the target around `value` as far as the
+                     // learner can tell, in the target's unit; 0: it cannot, or classification
+};
 
 // One tree. A view: valid as long as the nodes are. Nodes from outside must pass verify() first.
 class TreeView {
