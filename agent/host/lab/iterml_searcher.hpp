@@ -13,7 +13,7 @@
 #include "agent/search/searcher.hpp"
 #include "agent/search/searchers.hpp"
 #include "models/core/random.hpp"
-#include "models/forest/learner.hpp"
+#include "models/host/learners/learner.hpp"
 
 namespace idletune {
 

@@ -8,7 +8,7 @@
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
 
-#include "models/forest/learner.hpp"
+#include "models/host/learners/learner.hpp"
 
 namespace idletune::learners {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "models/forest/forest.hpp"
-#include "models/forest/learner.hpp"
+#include "models/host/learners/learner.hpp"
 
 namespace idletune::learners {
 

@@ -12,8 +12,8 @@
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
 
-#include "models/forest/learner.hpp"
 #include "models/host/learn/stepwise.hpp"
+#include "models/host/learners/learner.hpp"
 #include "models/host/offload/sample.hpp"
 
 namespace idletune::offload {

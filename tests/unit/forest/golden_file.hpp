@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/forest/learner.hpp"
+#include "models/host/learners/learner.hpp"
 
 namespace idletune::test {
 

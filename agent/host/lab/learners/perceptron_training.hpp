@@ -7,7 +7,7 @@
 
 #include <idletune/result.hpp>
 
-#include "models/forest/learner.hpp"
+#include "models/host/learners/learner.hpp"
 #include "models/host/learners/perceptron.hpp"
 
 namespace idletune::learners {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "models/forest/learner.hpp"
 #include "models/host/learn/sparse_table.hpp"
+#include "models/host/learners/learner.hpp"
 
 namespace idletune::sparse {
 

@@ -4,8 +4,8 @@
 
 #include <idletune/result.hpp>
 
-#include "models/forest/learner.hpp"
 #include "models/host/learners/kernel_machine.hpp"
+#include "models/host/learners/learner.hpp"
 
 namespace idletune::learners {
 
