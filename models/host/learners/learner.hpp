@@ -1,6 +1,6 @@
-// The one interface of everything that learns from measurements: decision tree, random forest, k
-// nearest neighbours (this room; they also learn on the board), support vectors and perceptron
-// (models/host/learn; they learn on a host and predict anywhere).
+// The one interface of everything that learns from measurements on a host: decision tree, random
+// forest and k nearest neighbours (this room), support vectors and perceptron (the lab), and what
+// speeds up a loop (models/host/offload). Boards grow trees without it (models/forest).
 #pragma once
 
 #include <cstddef>
