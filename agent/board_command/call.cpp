@@ -68,8 +68,8 @@ Result<Call> call_of(const Verb& verb, const std::vector<std::string>& words) {
       call.help = true;
     } else {
       const std::size_t equals = std::min(word.find('='), word.size());
-      const std::string name = word.substr(std::min(word.find_first_not_of('-'), equals),
-                                           equals - std::min(word.find_first_not_of('-'), equals));
+      const std::size_t begin = std::min<std::size_t>(2, equals);
+      const std::string name = word.substr(begin, equals - begin);
       if (word[1] != '-' || !is_listed(verb.options, name)) {
         return Status(StatusCode::invalid_argument, "%: there is no option %", verb.name,
                       word.substr(0, equals));
