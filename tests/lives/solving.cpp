@@ -1,7 +1,6 @@
 #include "tests/lives/solving.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "kernels/krylov/first_runs.hpp"
 #include "kernels/krylov/solve_memory.hpp"
 #include "tests/lives/draw.hpp"
+#include "tests/lives/systems.hpp"
 
 namespace idletune::lives {
 
@@ -27,44 +27,6 @@ std::uint64_t number_of(const ProductKernel& kernel) {
              static_cast<std::uint64_t>(kernel.variant.kind),
              static_cast<std::uint64_t>(kernel.variant.work_group),
              static_cast<std::uint64_t>(kernel.variant.fused));
-}
-
-// Symmetric positive definite: a chain, a cycle with chords, or a star; DIA suits the first one, ELL
-// the second.
-krylov::SparseMatrix matrix_of(std::int32_t rows, int kind) {
-  krylov::SparseMatrix matrix;
-  matrix.pattern.rows = matrix.pattern.columns = rows;
-  const auto entry = [&](std::int32_t i, std::int32_t j) -> double {
-    if (i == j) return kind == 2 ? 4 + rows : 2.05 + kind;
-    if (kind == 1) return (i + j) % rows == 1 || (i + j) % rows == 7 ? -0.5 : 0;
-    return std::abs(i - j) == 1 || (kind == 2 && (i == 0 || j == 0)) ? -1 : 0;
-  };
-  for (std::int32_t i = 0; i < rows; ++i) {
-    for (std::int32_t j = 0; j < rows; ++j) {
-      if (entry(i, j) == 0) continue;
-      matrix.pattern.column.push_back(j);
-      matrix.values.push_back(entry(i, j));
-    }
-    matrix.pattern.row_start.push_back(static_cast<std::int32_t>(matrix.pattern.column.size()));
-  }
-  return matrix;
-}
-
-// How far y is from A x, beside the sum of its terms' magnitudes.
-double error_of(const krylov::SparseMatrix& matrix, const std::vector<double>& x,
-                const std::vector<double>& y) {
-  double most = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    double rest = y[i], magnitude = 0;
-    for (auto k = static_cast<std::size_t>(matrix.pattern.row_start[i]);
-         k < static_cast<std::size_t>(matrix.pattern.row_start[i + 1]); ++k) {
-      const double term = matrix.values[k] * x[static_cast<std::size_t>(matrix.pattern.column[k])];
-      rest -= term;
-      magnitude += std::fabs(term);
-    }
-    most = std::isfinite(rest) ? std::max(most, std::fabs(rest) / magnitude) : HUGE_VAL;
-  }
-  return most;
 }
 
 }  // namespace
