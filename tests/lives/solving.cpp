@@ -48,7 +48,9 @@ class Solving::WatchedNotes final : public Notes {
       if (wait.count() <= 0) return false;
       solving_.parts_.time()->pass(kBetweenLooks);
       solving_.waited_ += kBetweenLooks;
+      solving_.waits_in_vain(kBetweenLooks);
     }
+    solving_.in_vain_ = Nanoseconds{0};
     return true;
   }
   void account(Nanoseconds work, Nanoseconds lost) override {
@@ -324,6 +326,7 @@ void Solving::noted(std::uint64_t digest, const std::string& before, const std::
 
 Solving::Running* Solving::solver_of(int s) {
   current_ = s;
+  in_vain_ = Nanoseconds{0};
   Running& running = solvers_[s];
   if (running.solver) return &running;
   const std::uint64_t draw =
@@ -440,6 +443,12 @@ void Solving::rests(const Running& running, bool nothing_follows) {
   for (const auto& [s, other] : solvers_)
     if (&other != &running && other.products_follow) return;
   say("I3:product-kernel-rests-announced", *open->second.begin());
+}
+
+void Solving::waits_in_vain(Nanoseconds more) {
+  in_vain_ += more;
+  if (in_vain_ > std::chrono::seconds(1) && parts_.alive())
+    say("I10:solver-waits-too-long", std::to_string(in_seconds(in_vain_)));
 }
 
 // Who has another kernel goes on with that meanwhile.

@@ -110,6 +110,7 @@ class Solving {
   void paid(Running& running, double seconds, std::uint32_t products, int others, bool last);
   void rests(const Running& running, bool nothing_follows);
   void waits();
+  void waits_in_vain(Nanoseconds more);
   Structure& structure_of(int s) { return structures_[static_cast<std::size_t>(s % kStructures)]; }
   const Structure& structure_of(int s) const {
     return structures_[static_cast<std::size_t>(s % kStructures)];
@@ -146,7 +147,8 @@ class Solving {
   int current_ = 0;                                            // the solver
   int runs_to_error_ = 0;
   bool failed_ = false;  // an error of the device that is nobody's fault
-  Nanoseconds waited_{0};
+  // For the medium; in this call, since the medium answered.
+  Nanoseconds waited_{0}, in_vain_{0};
 };
 
 }  // namespace idletune::lives

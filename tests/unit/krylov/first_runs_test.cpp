@@ -152,16 +152,25 @@ TEST_CASE("what has run well is not accused of an error, but of a wrong product"
   CHECK(runs.announce(kFour) == Answer::never);
 }
 
-TEST_CASE("a medium that does not answer is waited for once") {
+TEST_CASE("a medium that does not answer is waited for once, a second at most") {
   Board board("a medium that hangs");
   board.notes.answers = false;
   FirstRuns runs;
   board.open(runs);
   CHECK(runs.announce_and_wait(kFour) == Answer::never);
+  CHECK(board.notes.waits == 1);
+  CHECK(board.notes.waited <= std::chrono::seconds(1));
   CHECK(runs.announce_and_wait(kEll) == Answer::never);
+  CHECK(board.notes.waits == 1);
   CHECK(runs.announce(kEll) == Answer::wait);
   runs.withdraw();
   CHECK(board.noted() == "products");
+  // Once it has answered it is waited for again.
+  board.notes.answers = true;
+  CHECK(runs.announce_and_wait(kFour) == Answer::begin);
+  board.notes.answers = false;
+  CHECK(runs.announce_and_wait(kEll) == Answer::never);
+  CHECK(board.notes.waits == 2);
 }
 
 TEST_CASE("without notes everything may run") {

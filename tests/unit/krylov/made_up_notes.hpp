@@ -18,15 +18,19 @@ struct MadeUpNotes : Notes {
     texts[digest] = text;
     ++written;
   }
-  bool synced(std::chrono::nanoseconds) override { return answers; }
+  bool synced(std::chrono::nanoseconds wait) override {
+    if (wait.count() > 0 && !answers) ++waits, waited += wait;
+    return answers;
+  }
   std::map<std::uint64_t, std::string> texts;
   int written = 0;
+  int waits = 0;  // until there was no answer
   void account(std::chrono::nanoseconds took, std::chrono::nanoseconds more) override {
     work += took;
     lost += more;
   }
   bool answers = true;
-  std::chrono::nanoseconds work{0}, lost{0};
+  std::chrono::nanoseconds work{0}, lost{0}, waited{0};
 };
 
 }  // namespace idletune::test
