@@ -53,6 +53,7 @@ void Simulation::fly(const TrialRequest& request) {
     return die(plans_.death_at_stage);
   if (plans_.stages_to_freezing > 0 && --plans_.stages_to_freezing == 0) {
     time_->freeze(std::chrono::seconds(plans_.freezing_seconds));
+    froze_ = true;
     // Runs that have deadlines did not take longer: of the reference, to warm up, of a setup, timed.
     double awake = plans_.freezing_seconds;
     const double longest = in_seconds(request.deadline) * (3 + request.repeats);

@@ -252,9 +252,10 @@ void Simulation::capture(int s, int data) {
 void Simulation::gap(Nanoseconds length, bool granted) {
   called_at_ = time_->now();
   const Nanoseconds end = called_at_ + length;
+  froze_ = false;
   (void)(granted ? process_->tune(length) : process_->idle(length));
   // What was pushed is written where idle() looks for it.
-  if (alive() && world_.worker && world_.isolated && !world_.slots && plans_.freezing_seconds == 0)
+  if (alive() && world_.worker && world_.isolated && !world_.slots && !froze_)
     promises_.gaps_are_kept(time_->now() - end);
   looked();
   time_->pass(end - time_->now());

@@ -180,6 +180,7 @@ class Simulation {
   std::set<std::pair<int, int>> told_failed_;    // since the last look
   bool bad_launch_ = false, launching_ = false;  // launching: the main thread
   bool lost_ = false, lost_told_ = false;        // the device, for helpers; the reference failed
+  bool froze_ = false;                           // since this gap began
   int constants_ = 0, queue_ = 0, refused_orders_ = 0, untimed_ = 0;
   // What setups made: of which constant buffer, with which contents.
   std::map<const void*, std::pair<const void*, int>> prepared_;
