@@ -291,12 +291,15 @@ class Program {
                   static_cast<double>(world.time(c, 0).count()) * 1e-6);
   }
 
-  int tell() {
+  void tell_totals() const {
     std::printf("TOTAL runs %llu, lives %llu, events %llu, %.1f s, %.0f events/s\n",
                 static_cast<unsigned long long>(totals_.runs),
                 static_cast<unsigned long long>(totals_.lives),
                 static_cast<unsigned long long>(totals_.events), totals_.seconds,
                 static_cast<double>(totals_.events) / totals_.seconds);
+  }
+  int tell() {
+    if (options_.play.empty()) tell_totals();
     bool bad = false;
     for (const auto& [code, tally] : tallies_) {
       std::printf("TALLY %s runs=%llu seed=%llu first_event=%.0f first_second=%.1f%s\n",
