@@ -6,7 +6,10 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/krylov/kernel_marks.hpp"
+#include "kernels/krylov/model_choice.hpp"
 #include "kernels/krylov/product_choice.hpp"
+#include "kernels/krylov/solve_memory.hpp"
 
 namespace {
 
@@ -208,4 +211,101 @@ TEST_CASE("formats are not sized where a pass over the matrix takes long") {
     choice.sized({}, 1, 0.05);
     CHECK(choice.behind_us() == doctest::Approx(before + 5e4));
   }
+}
+
+namespace {
+
+// So many products are announced. The most that is lost at any moment, as a share of the time that
+// all of them take with the first kernel, whose own trial is due in any case.
+double most_lost(const ModelChoice& model, double others_us, double products) {
+  SolverOptions options;
+  options.fixed_format = true;
+  ProductChoice choice(options, model);
+  choice.begins_in(SparseFormat::csr, 1e-4, "");
+  double behind_us = 0, most_us = 0;
+  int trials = 0;
+  for (double to_come = products; to_come-- > 0;) {
+    const bool first = same(choice.race().current(), {0, 64});
+    const double took = first ? kFirstUs : others_us;
+    behind_us += (choice.race().running() ? choice.race().in_a_row() : 1) * took - kFirstUs;
+    if (!choice.race().running()) {
+      choice.ran();
+    } else {
+      if (choice.race().first_run()) {
+        choice.tried(1e-6 * (took + kTrialUs), true);
+        if (trials++ > 0) behind_us += kTrialUs;
+      }
+      choice.took(took);
+    }
+    most_us = std::max(most_us, behind_us);
+    choice.look_ahead({to_come, to_come, to_come});
+  }
+  return most_us / (kFirstUs * products);
+}
+
+// Of numbers of products of which some bear just one trial more.
+double most_lost_of_any(const ModelChoice& model, double others_us) {
+  double most = 0;
+  for (double products = 1000; products < 5000; products += 50)
+    most = std::max(most, most_lost(model, others_us, products));
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("trials that gain nothing cost 0.5 % at most, where a model says what to try 1 %") {
+  const ModelChoice none;
+  ModelChoice model;
+  model.choose({});
+  REQUIRE(model.looked());
+  const double lost = most_lost_of_any(none, kOthersUs);
+  CHECK(lost <= 0.005);
+  CHECK(lost > 0.004);
+  const double foreseen = most_lost_of_any(model, kOthersUs);
+  CHECK(foreseen <= 0.01);
+  CHECK(foreseen > 0.008);
+}
+
+TEST_CASE("of what a better kernel is expected to save a quarter may be lost by others") {
+  constexpr double kSaved = 0.02;
+  const ModelChoice none;
+  const double lost = most_lost_of_any(none, (1 - kSaved) * kFirstUs);
+  CHECK(lost <= 0.005 + kSaved / 4);
+  CHECK(lost > 0.005 + 0.8 * kSaved / 4);
+}
+
+TEST_CASE("a conversion must promise a quarter more than it costs") {
+  const ModelChoice none;
+  ProductChoice choice{SolverOptions(), none};
+  KernelMarks marks;  // there is nothing else to try
+  for (const KernelVariant& each : choice.entrants(SparseFormat::csr))
+    marks.put({SparseFormat::csr, each}, KernelMark::wrong);
+  choice.refuse(marks);
+  constexpr double kSavedUs = 10;
+  SolveMemory memory;
+  memory.format = SparseFormat::ell;
+  memory.csr_us = kFirstUs;
+  memory.product_us = kFirstUs - kSavedUs;
+  choice.remember(memory);
+  choice.begins_in(SparseFormat::csr, 1e-4, "");
+  for (int i = 0; i < 3000; ++i) {
+    if (!choice.race().running()) {
+      choice.ran();
+    } else {
+      if (choice.race().first_run()) choice.tried(1e-6 * (kFirstUs + 100), true);
+      choice.took(kFirstUs);
+    }
+    REQUIRE(choice.look_ahead({0, 0, 0}) == ProductChoice::Wish::nothing);
+  }
+  const auto wish = [&](double products) {
+    return choice.look_ahead({products, products, products});
+  };
+  REQUIRE(wish(40) == ProductChoice::Wish::sizes);
+  choice.sized({1000, 2000, 2000, 900, 2000, 2000}, 1, 0);
+  REQUIRE(wish(40) == ProductChoice::Wish::nothing);
+  // Three times the upload, for so many bytes, and a trial.
+  const double cost_us = 3 * 100 * 0.9 + kFirstUs + 100;
+  REQUIRE(choice.conversion().cost_ms == doctest::Approx(cost_us / 1e3));
+  CHECK(wish(1.249 * cost_us / kSavedUs) == ProductChoice::Wish::nothing);
+  CHECK(wish(1.251 * cost_us / kSavedUs) == ProductChoice::Wish::conversion);
 }
