@@ -13,14 +13,6 @@ std::uint32_t op_of(std::uint32_t instruction) { return instruction & 0xffu; }
 std::uint32_t word(ExpressionOp op, std::size_t operand) {
   return static_cast<std::uint32_t>(op) | static_cast<std::uint32_t>(operand) << 8;
 }
-bool divides(const Expression& expression) {
-  for (const std::uint32_t instruction : expression.code()) {
-    const auto op = static_cast<ExpressionOp>(op_of(instruction));
-    if (op == ExpressionOp::divide || op == ExpressionOp::ceil_div || op == ExpressionOp::round_up)
-      return true;
-  }
-  return false;
-}
 bool one_bit(std::uint32_t mask) { return mask != 0 && (mask & (mask - 1)) == 0; }
 
 // A choice (?:, && and ||) has the operation jump_if_zero, and condition, then and else below.
@@ -44,7 +36,8 @@ Node leaf(ExpressionOp op, std::uint32_t operand) {
 }
 
 // The parser's code: a choice is always "condition, jump_if_zero E, then, jump END, E: else, END:".
-Node tree_of(const Expression& expression) {
+// Its constants are numbered from `first_constant`.
+Node tree_of(const Expression& expression, std::size_t first_constant = 0) {
   struct Open {
     Node condition, then;
     std::size_t end = 0;
@@ -75,7 +68,9 @@ Node tree_of(const Expression& expression) {
       open.back().then = pop();
       open.back().end = operand;
     } else {
-      Node node = leaf(op, operand);
+      const bool constant = op == ExpressionOp::constant;
+      const std::size_t first = constant ? first_constant : 0;
+      Node node = leaf(op, operand + static_cast<std::uint32_t>(first));
       const bool unary = op >= ExpressionOp::negate && op <= ExpressionOp::to_bool;
       if (op >= ExpressionOp::add || unary) {
         Node right = pop();
@@ -103,6 +98,51 @@ void emit(const Node& node, std::vector<std::uint32_t>& code) {
   code[to_else] = word(ExpressionOp::jump_if_zero, code.size());
   emit(node.below[2], code);
   code[to_end] = word(ExpressionOp::jump, code.size());
+}
+
+bool same(const Node& a, const Node& b) {
+  std::vector<std::uint32_t> code, other;
+  emit(a, code);
+  emit(b, other);
+  return code == other;
+}
+
+// False if something of `divisor` is not in the product.
+bool take_out(const std::vector<Node>& divisor, std::vector<Node>& product) {
+  for (const Node& factor : divisor) {
+    const auto is_it = [&](const Node& other) { return same(factor, other); };
+    const auto found = std::find_if(product.begin(), product.end(), is_it);
+    if (found == product.end()) return false;
+    product.erase(found);
+  }
+  return true;
+}
+
+// What is multiplied; round_up(a, b) is b times ceil_div(a, b).
+std::vector<Node> factors_of(const Node& node) {
+  if (node.op == ExpressionOp::small && node.operand == 1) return {};
+  if (node.op == ExpressionOp::multiply) {
+    std::vector<Node> factors = factors_of(node.below[0]);
+    for (Node& factor : factors_of(node.below[1])) factors.push_back(std::move(factor));
+    return factors;
+  }
+  if (node.op == ExpressionOp::round_up) {
+    std::vector<Node> factors = factors_of(node.below[1]);
+    factors.push_back(node);
+    factors.back().op = ExpressionOp::ceil_div;
+    return factors;
+  }
+  return {node};
+}
+
+// Whether the items are whole groups, as many as numbers of tiles say.
+bool is_of_groups(const Node& items, const Node& group) {
+  std::vector<Node> groups = factors_of(items);
+  return take_out(factors_of(group), groups) &&
+         std::all_of(groups.begin(), groups.end(), [](const Node& factor) {
+           return factor.dimensions == 0 || factor.op == ExpressionOp::divide ||
+                  factor.op == ExpressionOp::ceil_div;
+         });
 }
 
 // Walks launch sizes, conditions, constraints, sizes of memory and derived arguments.
@@ -236,12 +276,13 @@ void ClassTerms::walk_axis(const Expression& global, const Expression& local) {
   walk(local);
   if (global.dimension_mask() == 0 && local.dimension_mask() == 0) return;
   put(kClassSize, global);
-  if (!divides(global)) add(global, local);
+  const Node items = tree_of(global), group = tree_of(local, global.constants().size());
+  if (!is_of_groups(items, group)) add(global, local);
   // Groups beyond what every device has.
   Node groups = leaf(ExpressionOp::divide, 0);
-  groups.take(tree_of(global));
+  groups.take(items);
   if (!global.constants().empty() || !local.constants().empty()) return;
-  groups.take(tree_of(local));
+  groups.take(group);
   Node many = leaf(ExpressionOp::greater, 0);
   many.take(std::move(groups));
   many.take(leaf(ExpressionOp::small, kGroupsEverywhere));

@@ -30,6 +30,11 @@ std::shared_ptr<const KernelPackage> packed(const KernelDescription& description
   return required(KernelPackage::open(required(pack(description)), "rows"));
 }
 
+std::size_t term_count(const KernelDescription& description) {
+  const auto bytes = required(pack(description));
+  return idletune::kernel_schema::GetKernelPackage(bytes.data())->class_kinds()->size();
+}
+
 std::uint64_t key_of(const KernelPackage& package, const Shape& shape, const Configuration& c) {
   return package.class_key(shape, c);
 }
@@ -50,6 +55,25 @@ TEST_CASE("Shapes of a class have the same whole tiles, up to two, and a rest or
   CHECK(key(1001) != key(1002 + 2));   // 1004 is a whole number of WPT
   CHECK(key(1004) != key(1024 + 64));  // of WG
   CHECK(key(63) != key(65));           // below one work-group
+}
+
+TEST_CASE("A global size that divides is counted in groups, unless its tiles are whole groups") {
+  const auto launching = [](const char* global) {
+    KernelDescription d = row_kernel();
+    d.launch.global = {global};
+    return d;
+  };
+  for (const char* global : {"N / WPT", "ceil_div(N, WPT)"}) {
+    const auto package = packed(launching(global));
+    const auto key = [&](std::int64_t n) { return key_of(*package, {n, 8}, {64, 4, 1}); };
+    CHECK(key(256) != key(512));  // one group
+    CHECK(key(512) == key(768));
+    CHECK(key(256 * 1000) == key(512));
+  }
+  const std::size_t whole = term_count(row_kernel());
+  CHECK(term_count(launching("2 * WG * (N / (WPT * WG))")) == whole);
+  CHECK(term_count(launching("round_up(N, WG * WPT)")) == whole);
+  CHECK(term_count(launching("ceil_div(N, WG * WPT)")) > whole);
 }
 
 TEST_CASE("Vectors tell rows apart that they divide, and those they do not") {
