@@ -172,7 +172,11 @@ class ClassTerms {
   Expression guarded(const Expression& number, const Expression& condition) const;
 
  private:
-  Expression expression_of(const Node& node, const Expression& source) const;
+  Expression expression_of(const Node& node, const Expression& source) const {
+    return expression_of(node, source, source.constants());
+  }
+  Expression expression_of(const Node& node, const Expression& source,
+                           Span<const std::int64_t> constants) const;
   void walk(const Expression& expression);
   void walk(const Node& node, const Expression& source);
   void walk_launch(const LaunchGeometry& launch);
@@ -189,11 +193,12 @@ class ClassTerms {
   std::vector<Number> numbers_;
 };
 
-Expression ClassTerms::expression_of(const Node& node, const Expression& source) const {
+Expression ClassTerms::expression_of(const Node& node, const Expression& source,
+                                     Span<const std::int64_t> constants) const {
   std::vector<std::uint32_t> code;
   emit(node, code);
   Result<Expression> expression =
-      Expression::load({code.data(), code.size()}, source.constants(), std::string_view(),
+      Expression::load({code.data(), code.size()}, constants, std::string_view(),
                        c_.dimensions.size(), c_.space.parameter_count());
   return expression.ok() ? *expression : source;  // part of what was loaded: ok
 }
@@ -281,12 +286,13 @@ void ClassTerms::walk_axis(const Expression& global, const Expression& local) {
   // Groups beyond what every device has.
   Node groups = leaf(ExpressionOp::divide, 0);
   groups.take(items);
-  if (!global.constants().empty() || !local.constants().empty()) return;
   groups.take(group);
   Node many = leaf(ExpressionOp::greater, 0);
   many.take(std::move(groups));
   many.take(leaf(ExpressionOp::small, kGroupsEverywhere));
-  put(kClassFlag, expression_of(many, global));
+  std::vector<std::int64_t> constants(global.constants().begin(), global.constants().end());
+  constants.insert(constants.end(), local.constants().begin(), local.constants().end());
+  put(kClassFlag, expression_of(many, global, {constants.data(), constants.size()}));
 }
 
 void ClassTerms::walk_launch(const LaunchGeometry& launch) {

@@ -127,6 +127,14 @@ TEST_CASE("Sizes that need wider offsets, and groups beyond what every device ha
   CHECK(key(1001, 1000) != key(1001, 1000000));       // bytes of 32 bits
   CHECK(key(1001, 2000000) != key(1001, 4000000));    // elements of 31 bits
   CHECK(key(1001, 1) != key(256 * 65536 + 1001, 1));  // groups
+
+  // The same where both sizes have numbers that stand beside their code.
+  d.launch.global = {"round_up(N, WG) * 16777216 / 16777216"};
+  d.launch.local = {"33554432 / 524288 * WG / 64"};
+  const auto wide = packed(d);
+  const auto wide_key = [&](std::int64_t groups) { return key_of(*wide, {64 * groups, 1}, c); };
+  CHECK(wide_key(65534) == wide_key(65535));
+  CHECK(wide_key(65535) != wide_key(65536));
 }
 
 TEST_CASE("Conditions and comparisons between shape and parameters are flags") {
