@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -129,6 +130,11 @@ void reduce_class_parts(PackageContents& package);
 // All of a step's plan but the global sizes. Errors: KernelPackage::plan.
 Status plan_locally(const PackageContents& package, const StepContents& step, const Shape& shape,
                     const Configuration& configuration, PlannedStep& plan);
+
+// What `fill_high - fill_low` must stay below; an element's number is taken modulo that of an index.
+constexpr double fill_limit(Fill fill) {
+  return fill == Fill::index ? 0x1p63 : std::numeric_limits<double>::infinity();
+}
 
 // Fills the digest from all the rest: KernelPackage::digest() says what of.
 void add_digest(PackageContents& contents);

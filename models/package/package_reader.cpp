@@ -304,8 +304,8 @@ class Reader {
     spec.fill = static_cast<Fill>(stored.fill());
     spec.fill_low = stored.fill_low();
     spec.fill_high = stored.fill_high();
-    if (!std::isfinite(spec.fill_low) || !std::isfinite(spec.fill_high) ||
-        spec.fill_low > spec.fill_high) {
+    const double range = spec.fill_high - spec.fill_low;
+    if (!(range >= 0 && range < fill_limit(spec.fill))) {
       return corrupt("expected finite fill values in order");
     }
     if (spec.kind == ArgumentKind::dimension && !is_integer(spec.type)) {

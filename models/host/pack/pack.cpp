@@ -365,13 +365,20 @@ class Compiler {
     return Status();
   }
 
+  Status fill(const DescribedArgument& described, const std::string& name) const {
+    const double range = described.fill_high - described.fill_low;
+    if (!(range >= 0 && range < package::fill_limit(described.fill))) {
+      return fail(name +
+                  "expected finite fill values, the lower one first, and less than 2^63 apart for "
+                  "an index");
+    }
+    return Status();
+  }
+
   Status argument(const DescribedArgument& described, PackageContents& out) const {
     const std::string name = "argument '" + described.name + "': ";
     if (!space::is_identifier(described.name)) return fail(name + "expected a C identifier");
-    if (!std::isfinite(described.fill_low) || !std::isfinite(described.fill_high) ||
-        described.fill_low > described.fill_high) {
-      return fail(name + "expected finite fill values, the lower one first");
-    }
+    if (Status status = fill(described, name); !status.ok()) return status;
     if (described.kind == ArgumentKind::dimension && !is_integer(described.type)) {
       return fail(name + "expected an integer type for a dimension");
     }

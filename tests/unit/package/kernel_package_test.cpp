@@ -2,12 +2,16 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "models/core/random.hpp"
+#include "models/package/package_contents.hpp"
+#include "models/package/package_writer.hpp"
 #include "tests/unit/package/package_bytes.hpp"
 #include "tests/unit/repeats.hpp"
 #include "tests/unit/required.hpp"
@@ -275,6 +279,28 @@ TEST_CASE("numbers that are not finite are refused") {
     REQUIRE(seal_again(bytes));
     CHECK(refusal(bytes).find("finite tolerances") != std::string::npos);
   }
+}
+
+TEST_CASE("fills without a period that can be told are refused") {
+  const auto refused = [](Fill fill, double low, double high) {
+    const auto golden = std::make_shared<const std::vector<std::uint8_t>>(golden_package());
+    const auto contents = required(package::read_package(golden));
+    ArgumentSpec& spec = contents->arguments[2];
+    spec.fill = fill;
+    spec.fill_low = low;
+    spec.fill_high = high;
+    const auto package = KernelPackage::open(package::write_package(*contents), "bad.itkernel");
+    return package.status().message().find("expected finite fill values") != std::string::npos;
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK(refused(Fill::index, 0, 0x1p63));
+  CHECK(refused(Fill::index, -0x1p62, 0x1p62));
+  CHECK_FALSE(refused(Fill::index, 0, 0x1p62));
+  CHECK(refused(Fill::uniform, -1e308, 1e308));
+  CHECK_FALSE(refused(Fill::uniform, -1e300, 1e300));
+  CHECK(refused(Fill::constant, infinity, infinity));
+  CHECK(refused(Fill::uniform, 0, std::nan("")));
+  CHECK(refused(Fill::uniform, 1, 0));
 }
 
 TEST_CASE("random damage under a correct seal is refused or harmless") {

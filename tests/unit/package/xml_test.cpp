@@ -94,6 +94,17 @@ TEST_CASE("packing the example without classes gives the golden package, byte fo
   CHECK(bytes == test::golden_package());
 }
 
+TEST_CASE("what is filled from one number to another has a difference that is a number") {
+  const auto refused = [](const std::string& fill) {
+    return pack_refusal(with("fill=\"uniform\" low=\"-1\" high=\"1\"", fill));
+  };
+  const std::string expected =
+      "k.xml: argument 'x': expected finite fill values, the lower one first, and less than 2^63 "
+      "apart for an index";
+  CHECK(refused("fill=\"uniform\" low=\"-1e308\" high=\"1e308\"") == expected);
+  CHECK(refused("fill=\"index\" low=\"0\" high=\"9223372036854775808\"") == expected);
+}
+
 TEST_CASE("mistakes are named with file, line and element") {
   CHECK(refusal_of_xml(with("default=\"64\"", "defualt=\"64\"")) ==
         "k.xml:10: <parameter>: unknown attribute 'defualt', expected one of: name, kind, values, "
