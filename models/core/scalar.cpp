@@ -51,7 +51,7 @@ std::uint64_t nearest_integer(const Properties& type, double value) {
   const double end = std::ldexp(1, bits);
   if (value >= end) return UINT64_MAX >> (64 - bits);
   if (!(value > (is_signed ? -end : 0))) return is_signed ? ~std::uint64_t{0} << bits : 0;
-  return is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value))
+  return is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(std::floor(value)))
                    : static_cast<std::uint64_t>(value);
 }
 

@@ -10,7 +10,7 @@ namespace idletune {
 
 // `in` and `out` need not be aligned and hold scalar_size_bytes(type) bytes.
 
-// The nearest value that the type has; integers round towards zero.
+// The nearest value that the type has; integers round down.
 void store_number(ScalarType type, double value, void* out);
 // Whether the type holds the value; stores it if so. Floating-point types hold all, rounded.
 bool store_integer(ScalarType type, std::int64_t value, void* out);

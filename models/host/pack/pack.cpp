@@ -372,7 +372,14 @@ class Compiler {
                   "expected finite fill values, the lower one first, and less than 2^63 apart for "
                   "an index");
     }
-    return Status();
+    const bool made = described.kind == ArgumentKind::buffer && described.index_below.empty();
+    const bool numbers =
+        (made || described.kind == ArgumentKind::scalar) && is_integer(described.type);
+    if (described.fill != Fill::uniform || !numbers) return Status();
+    const bool whole = described.fill_low == std::floor(described.fill_low) &&
+                       described.fill_high == std::floor(described.fill_high);
+    if (whole && range >= 2) return Status();
+    return fail(name + "expected whole numbers as 'low' and 'high' of integers, 2 apart at least");
   }
 
   Status argument(const DescribedArgument& described, PackageContents& out) const {

@@ -94,6 +94,21 @@ TEST_CASE("packing the example without classes gives the golden package, byte fo
   CHECK(bytes == test::golden_package());
 }
 
+TEST_CASE("integers are filled with two whole numbers at least") {
+  const auto refused = [](const char* bounds) {
+    const std::string x = "\"f32\" access=\"in\"    elements=\"N\" fill=\"uniform\" ";
+    const std::string integers = "\"i32\" access=\"in\" elements=\"N\" fill=\"uniform\" ";
+    return pack_refusal(with(x + "low=\"-1\" high=\"1\"", integers + bounds));
+  };
+  const std::string expected =
+      "k.xml: argument 'x': expected whole numbers as 'low' and 'high' of integers, 2 apart at "
+      "least";
+  CHECK(refused("") == expected);  // from 0 to below 1
+  CHECK(refused("low=\"-1\" high=\"0\"") == expected);
+  CHECK(refused("low=\"0.5\" high=\"9\"") == expected);
+  CHECK(refused("low=\"0\" high=\"9.5\"") == expected);
+}
+
 TEST_CASE("what is filled from one number to another has a difference that is a number") {
   const auto refused = [](const std::string& fill) {
     return pack_refusal(with("fill=\"uniform\" low=\"-1\" high=\"1\"", fill));

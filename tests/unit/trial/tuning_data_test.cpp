@@ -88,14 +88,16 @@ TEST_CASE("uniform data stays in its interval and fills it") {
 }
 
 TEST_CASE("integers are uniform over the whole numbers of the interval") {
-  const ArgumentSpec spec = spec_of(ScalarType::i32, Fill::uniform, 0, 4);
-  int counts[4] = {};
-  for (const std::int32_t v : filled<std::int32_t>(spec, 0, 1, 0, 4000)) {
-    REQUIRE(v >= 0);
-    REQUIRE(v < 4);
-    ++counts[v];
+  for (const std::int32_t low : {0, -2, -4}) {
+    const ArgumentSpec spec = spec_of(ScalarType::i32, Fill::uniform, low, low + 4);
+    int counts[4] = {};
+    for (const std::int32_t v : filled<std::int32_t>(spec, 0, 1, 0, 4000)) {
+      REQUIRE(v >= low);
+      REQUIRE(v < low + 4);
+      ++counts[v - low];
+    }
+    for (const int count : counts) CHECK(std::abs(count - 1000) < 137);  // five sigma
   }
-  for (const int count : counts) CHECK(std::abs(count - 1000) < 137);  // five sigma
 }
 
 TEST_CASE("constant, zero and index fills are what they say") {
