@@ -444,14 +444,19 @@ Status invalid(const std::string& where, const std::string& what) {
   return Status(StatusCode::invalid_argument, (where.empty() ? "" : where + ": ") + what);
 }
 
+Result<Expression> described_expression(const DescribedExpression& described,
+                                        const ExpressionNames& names) {
+  Result<Expression> expression = parse_expression(described.text, names);
+  if (expression.ok()) return expression;
+  return invalid(described.where, expression.status().message() + " in '" + described.text + "'");
+}
+
 Status optional_expression(const DescribedExpression& described, const ExpressionNames& names,
                            Expression& out) {
   if (described.empty()) return Status();
-  Result<Expression> expression = parse_expression(described.text, names);
+  Result<Expression> expression = described_expression(described, names);
   if (expression.ok()) out = std::move(*expression);
-  return expression.ok() ? Status()
-                         : invalid(described.where,
-                                   expression.status().message() + " in '" + described.text + "'");
+  return expression.ok() ? Status() : expression.status();
 }
 
 Status derive_classes(const KernelDescription& description, const ExpressionNames& names,

@@ -13,6 +13,9 @@ namespace idletune::package {
 
 // "where: what"; without a place, what alone.
 Status invalid(const std::string& where, const std::string& what);
+// Error: invalid_argument, naming the place.
+Result<Expression> described_expression(const DescribedExpression& described,
+                                        const ExpressionNames& names);
 // What is not described leaves `out` as it is.
 Status optional_expression(const DescribedExpression& described, const ExpressionNames& names,
                            Expression& out);

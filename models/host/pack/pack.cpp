@@ -17,6 +17,7 @@
 namespace idletune {
 namespace {
 
+using package::described_expression;
 using package::invalid;
 using package::optional_expression;
 using package::PackageContents;
@@ -34,12 +35,6 @@ std::vector<std::string> names_of(const std::vector<DescribedParameter>& paramet
   return names;
 }
 
-Result<Expression> parse(const DescribedExpression& described, const ExpressionNames& names) {
-  Result<Expression> expression = parse_expression(described.text, names);
-  if (expression.ok()) return expression;
-  return invalid(described.where, expression.status().message() + " in '" + described.text + "'");
-}
-
 struct Constraints {
   std::vector<Expression> of_space;
   std::vector<Expression> of_shape;
@@ -49,7 +44,7 @@ Result<Constraints> parse_constraints(const std::vector<DescribedExpression>& de
                                       const ExpressionNames& names) {
   Constraints constraints;
   for (const DescribedExpression& text : described) {
-    Result<Expression> expression = parse(text, names);
+    Result<Expression> expression = described_expression(text, names);
     if (!expression.ok()) return expression.status();
     auto& list = expression->dimension_mask() == 0 ? constraints.of_space : constraints.of_shape;
     list.push_back(std::move(*expression));
@@ -249,9 +244,9 @@ class Compiler {
       return fail(std::string(what) + ": expected 1 to 3 global sizes and as many local ones");
     }
     for (std::size_t i = 0; i < axes; ++i) {
-      Result<Expression> global = parse(described.global[i], all_names());
+      Result<Expression> global = described_expression(described.global[i], all_names());
       if (!global.ok()) return global.status();
-      Result<Expression> local = parse(described.local[i], all_names());
+      Result<Expression> local = described_expression(described.local[i], all_names());
       if (!local.ok()) return local.status();
       out.global.push_back(std::move(*global));
       out.local.push_back(std::move(*local));
