@@ -60,10 +60,8 @@ void put_in(const Known& known, PackageContents& package) {
     if (size_of(package, i, none, nothing, package.known_sizes[i]))
       package.open_sizes &= ~(1u << i);
   }
-  package.sized_by = 0;
   for (std::size_t i = 0; i < package.steps.size(); ++i) {
     StepContents& step = package.steps[i];
-    for (const Expression& size : step.launch.global) package.sized_by |= size.dimension_mask();
     known.put_in(step.launch.global);
     known.put_in(step.launch.local);
     known.put_in(step.launch.local_memory_bytes);

@@ -89,7 +89,7 @@ struct PackageContents {
   Configuration default_configuration;
   std::vector<std::string_view> dimensions;
   std::uint8_t zero_dimensions = 0;  // bit i: dimension i may be 0
-  std::uint32_t sized_by = ~0u;      // bit i: a global size reads dimension i
+  std::uint32_t sized_by = 0;        // bit i: a global size reads dimension i
   // Bit i: it is not known to hold (to run never, to run always); those beyond 32 have none.
   std::uint32_t open_constraints = ~0u, open_steps = ~0u, open_conditions = ~0u;
   std::vector<FeatureContents> features;  // given ones first

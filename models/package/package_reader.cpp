@@ -356,6 +356,7 @@ class Reader {
     if (status.ok() && (launch.global.empty() || launch.global.size() != launch.local.size())) {
       return corrupt("expected as many local as global sizes, 1 to 3");
     }
+    for (const Expression& size : launch.global) contents_->sized_by |= size.dimension_mask();
     return status;
   }
 

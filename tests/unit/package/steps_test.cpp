@@ -89,6 +89,20 @@ TEST_CASE("a step without work is left out where its configuration was put in, t
   }
 }
 
+TEST_CASE("a global size of 0 that no dimension of 0 makes is refused with any other dimension") {
+  KernelDescription description = steps_description();
+  description.dimensions.push_back("REST");
+  description.zero_dimensions = {"REST"};
+  description.steps[0].launch.global = {"(N - 64) * LOCAL"};
+  const auto package = required(KernelPackage::open(*pack(description), "test"));
+  const auto fixed = package->where({0, 4});
+  for (const Shape& shape : {Shape{64, 0}, Shape{64, 9}}) {
+    const Status refused = package->plan(shape, {0, 4}).status();
+    CHECK(refused.message().find("is 0, expected a positive size") != std::string::npos);
+    CHECK(fixed->plan(shape, {}).status().message() == refused.message());
+  }
+}
+
 TEST_CASE("what is wrong with steps is said of the step") {
   KernelDescription description = steps_description();
   description.steps[1].arguments.push_back("v");
