@@ -175,18 +175,34 @@ double KernelKnowledge::well_performing_fraction(double r) const {
   return sum / static_cast<double>(source_count());
 }
 
+namespace {
+
+// -1: there is none of this name.
+std::int32_t column_of(const KernelKnowledge& kernel, std::string_view parameter) {
+  auto column = static_cast<std::int32_t>(kernel.parameter_count());
+  while (--column >= 0 && kernel.parameter(static_cast<std::size_t>(column)) != parameter) continue;
+  return column;
+}
+
+}  // namespace
+
 const KernelKnowledge* Model::kernel(std::string_view name, const Space& space,
                                      std::string_view inputs) const {
   const KernelKnowledge* best = nullptr;
   std::size_t best_matches = 0;
   for (const KernelKnowledge& candidate : kernels_) {
-    if (candidate.name() != name || !SpaceMapping(candidate, space).possible()) continue;
+    if (candidate.name() != name) continue;
     const std::string named = inputs.empty() ? std::string() : candidate.input_names();
     if (!named.empty() && named != inputs) continue;
-    std::size_t matches = 0;
-    for (std::size_t i = 0; i < candidate.parameter_count(); ++i) {
-      if (space.parameter_index(candidate.parameter(i))) ++matches;
+    std::size_t matches = 0, unknown = 0;
+    for (std::size_t p = 0; p < space.parameter_count(); ++p) {
+      if (column_of(candidate, space.parameter_name(p)) >= 0) {
+        ++matches;
+      } else if (space.parameter_values(p).size() > 1) {
+        ++unknown;
+      }
     }
+    if (unknown > matches) continue;
     // Of two that fit, the one with more in common; then the one with fewer foreign parameters.
     if (best == nullptr || matches > best_matches ||
         (matches == best_matches && candidate.parameter_count() < best->parameter_count())) {
@@ -212,10 +228,7 @@ SpaceMapping::SpaceMapping(const KernelKnowledge& kernel, const Space& space,
                            const Configuration& fallback)
     : space_(space) {
   for (std::size_t p = 0; p < space.parameter_count(); ++p) {
-    std::int32_t column = -1;
-    for (std::size_t i = 0; i < kernel.parameter_count(); ++i) {
-      if (kernel.parameter(i) == space.parameter_name(p)) column = static_cast<std::int32_t>(i);
-    }
+    const std::int32_t column = column_of(kernel, space.parameter_name(p));
     const bool single = space.parameter_values(p).size() == 1;
     const bool known = fallback.size() == space.parameter_count();
     if (column < 0 && !single && !known) possible_ = false;

@@ -166,8 +166,9 @@ class Model {
   Bytes bytes() const { return {bytes_.data(), bytes_.size()}; }
 
   const std::vector<KernelKnowledge>& kernels() const { return kernels_; }
-  // The entry for a kernel of this name whose parameters fit the space (several kernels may share a
-  // name) and whose problems have inputs of these names, where both say; null if none does.
+  // The entry for a kernel of this name that knows half at least of the space's parameters with
+  // several values (several kernels may share a name) and whose problems have inputs of these
+  // names, where both say; null if none does.
   const KernelKnowledge* kernel(std::string_view name, const Space& space,
                                 std::string_view inputs = {}) const;
 

@@ -79,10 +79,25 @@ TEST_CASE("a parameter that the model does not know takes its only value or the 
   const std::vector<std::int64_t> rows{16, 1, 32, 1, 16, 1, 32, 2};
   const auto space = required(Space::from_rows(names, {}, {}, rows));
   CHECK_FALSE(SpaceMapping(model->kernels()[0], space).possible());
-  CHECK(model->kernel("blur", space) == nullptr);
+  REQUIRE(model->kernel("blur", space) == &model->kernels()[0]);
   const SpaceMapping mapping(model->kernels()[0], space, Configuration{16, 1, 32, 2});
   REQUIRE(mapping.possible());
   CHECK(mapping.map(model->kernels()[0].portfolio_values(1)) == Configuration{16, 1, 32, 2});
+  const auto pick = first_pick(model->kernels()[0], space, Shape{4, 4}, "", {16, 1, 32, 2});
+  CHECK(required(pick).configuration == Configuration{16, 1, 32, 2});
+}
+
+TEST_CASE("an entry that does not know half of what there is to choose is another kernel's") {
+  const auto model = open(blur_content());
+  const auto found = [&](const std::vector<std::string>& names) {
+    std::vector<std::int64_t> rows(2 * names.size(), 1);
+    for (std::size_t i = 0; i < names.size(); ++i) rows[i] = 16;
+    return model->kernel("blur", required(Space::from_rows(names, {}, {}, rows))) != nullptr;
+  };
+  CHECK(found({"tile", "unroll"}));
+  CHECK_FALSE(found({"tile", "unroll", "vector"}));
+  CHECK(found({"tile", "wg", "unroll", "vector"}));
+  CHECK_FALSE(found({"unroll"}));
 }
 
 TEST_CASE("a kernel is found by name and parameters") {
