@@ -26,6 +26,14 @@ std::size_t end_of_special(std::string_view text, std::size_t at) {
   return end < text.size() ? end + 1 : text.size();
 }
 
+// Whether a blank behind the text tells words apart: it does on a line that goes on right behind
+// one.
+bool parts(std::string_view text) {
+  if (text.empty() || text.back() != '\n') return !text.empty();
+  const std::size_t size = text.size();
+  return size > 2 && text[size - 2] == '\\' && text[size - 3] != ' ' && text[size - 3] != '\n';
+}
+
 }  // namespace
 
 std::string compact_source(std::string_view source) {
@@ -41,7 +49,7 @@ std::string compact_source(std::string_view source) {
       blank = false;
       ++i;
     } else if (c == ' ' || c == '\t' || (end > i && c == '/')) {
-      blank = !text.empty() && text.back() != '\n';
+      blank = parts(text);
       const std::size_t next = end > i ? end : i + 1;
       for (; i < next; ++i) {
         if (source[i] == '\n') text += directive ? " \\\n" : "\n";

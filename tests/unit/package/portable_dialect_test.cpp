@@ -46,6 +46,9 @@ TEST_CASE("a compact source has no comments or indentation, and all of its lines
   CHECK(package::compact_source("#define A /* b\n c */ 16\nd /* e\n */\n") ==
         "#define A \\\n16\nd\n\n");
   CHECK(package::compact_source("a; // b \\\n c;\nd;") == "a;\n\nd;");
+  // A continued line goes on where the next one begins, and a name does with what follows.
+  CHECK(package::compact_source("else\\\n    return 2;") == "else\\\n return 2;");
+  CHECK(package::compact_source("a\\\n  /* b */ c\\\nd\n\te") == "a\\\n c\\\nd\ne");
   KernelDescription description = copy_kernel();
   description.source = "// copies\n" + description.source;
   const std::string whole = packed_source(description);
