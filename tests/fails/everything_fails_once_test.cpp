@@ -151,6 +151,7 @@ class Application {
     return {};
   }
 
+  bool is_open() const { return kernel_.has_value(); }
   bool is_tuned() { return explain().running_text == "BEHAVIOUR=0 RUN_US=100"; }
   Explanation explain() {
     auto explanation = kernel_->explain({kElements});
@@ -198,6 +199,7 @@ struct Scenario {
   std::vector<Step> before;
   std::vector<Step> steps;  // while something fails
   bool in_helper = false;
+  bool learns_nothing = false;  // its steps try and adopt nothing
 };
 
 const Scenario kScenarios[] = {
@@ -209,15 +211,21 @@ const Scenario kScenarios[] = {
      {&Application::tune}},
     {"a restart",
      {&Application::open, &Application::launch, &Application::tune, &Application::close},
-     {&Application::open, &Application::launch}},
+     {&Application::open, &Application::launch},
+     false,
+     true},
     {"a reload", {&Application::open, &Application::launch}, {&Application::reload}},
     {"a capture", {&Application::open, &Application::launch}, {&Application::capture}},
     {"a flush",
      {&Application::open, &Application::launch, &Application::tune},
-     {&Application::flush}},
+     {&Application::flush},
+     false,
+     true},
     {"close",
      {&Application::open, &Application::launch, &Application::tune},
-     {&Application::close}},
+     {&Application::close},
+     false,
+     true},
 };
 
 // Lets the n-th call of `caller` fail as long as this lives.
@@ -291,13 +299,26 @@ void check_what_comes(Application& application, Caller caller) {
   CHECK(text.quarantined == 0);
 }
 
+// What is on record is there again at the next start, before anything is tried anew.
+void check_what_is_kept(Application& application, const Explanation& before) {
+  (void)application.close();
+  const Status status = application.open();
+  REQUIRE_MESSAGE(status.ok(), status.to_string());
+  const Explanation now = application.explain();
+  REQUIRE(before.evaluated == kConfigurations - 1);
+  CHECK(now.running_text == before.running_text);
+  CHECK(now.evaluated == before.evaluated);
+}
+
 // One life in which the n-th call fails. True: there was one.
 bool live(const Scenario& scenario, Caller caller, unsigned long n, Driver driver) {
   Application application(driver(), scenario.in_helper);
   const std::size_t files = open_files();
+  Explanation before;
   for (const Step step : scenario.before) {
     const Status status = (application.*step)();
     REQUIRE_MESSAGE(status.ok(), status.to_string());
+    if (application.is_open()) before = application.explain();
   }
   Failure failure(application, caller, n);
   Status said;
@@ -310,6 +331,7 @@ bool live(const Scenario& scenario, Caller caller, unsigned long n, Driver drive
   CAPTURE(failed);
   CHECK_MESSAGE((said.ok() || !said.message().empty()), said.to_string());
   CHECK(said.message() != "WRONG");
+  if (scenario.learns_nothing) check_what_is_kept(application, before);
   check_what_comes(application, caller);
   (void)application.close();
   const bool gives_back = failure.gives_back();
@@ -379,7 +401,20 @@ TEST_CASE("whichever call fails while a journal is opened, the next start knows 
     auto storage = open_posix_storage(folder.path());
     return journal::Journal::open(storage.ok() ? std::move(*storage) : nullptr, {});
   };
-  opened()->quarantine(trial, journal::QuarantineReason::crash, "");
+  journal::Measurement measurement;
+  measurement.trial = trial;
+  measurement.trial.configuration = {2};
+  measurement.median = measurement.minimum = 3us;
+  journal::Adoption adoption;
+  adoption.trial = measurement.trial;
+  adoption.expected = measurement.median;
+  {
+    const auto first = opened();
+    first->quarantine(trial, journal::QuarantineReason::crash, "");
+    first->measured(measurement);
+    first->adopted(adoption);
+    REQUIRE(first->flush().ok());
+  }
   for (unsigned long n = 1;; ++n) {
     CAPTURE(n);
     test::fail_system_call(n);
@@ -387,7 +422,13 @@ TEST_CASE("whichever call fails while a journal is opened, the next start knows 
     const std::string failed = test::failed_system_call();
     test::fail_system_call(0);
     CAPTURE(failed);
-    CHECK(opened()->state().dangers().is_quarantined(trial.key()));
+    const auto next = opened();
+    const journal::State& known = next->state();
+    CHECK(known.dangers().is_quarantined(trial.key()));
+    const auto measured = known.measurement(measurement.trial.key());
+    CHECK((measured && measured->median == 3us));
+    const auto adopted = known.adoption(adoption.trial.key().shape_key());
+    CHECK((adopted && adopted->trial.configuration == adoption.trial.configuration));
     if (failed.empty()) break;
   }
 }
