@@ -5,10 +5,17 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "platform/os/process.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
@@ -141,4 +148,40 @@ TEST_CASE("a helper that does not play this device says so, and tuning goes with
   CHECK(application.explain().selection == Selection::fallback);
   CHECK(application.explain().quarantined == 0);
   application.launch(10);
+}
+
+namespace {
+
+// The least nice value of all threads of a name; 0 where there is none.
+std::map<std::string, int> nice_by_name() {
+  std::map<std::string, int> all;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(task.path() / "comm"), name);
+    const auto id = static_cast<id_t>(std::stoi(task.path().filename().string()));
+    const int nice = ::getpriority(PRIO_PROCESS, id);
+    const auto known = all.emplace(name, nice).first;
+    known->second = std::min(known->second, nice);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("each of our threads makes room for the application's") {
+  const TemporaryFolder folder;
+  HelperApplication application(folder.file("state"));
+  application.launch(1);
+  application.play_until([&] { return application.explain().selection == Selection::tuned; });
+  REQUIRE(application.agent->start_background().ok());
+  std::map<std::string, int> nice = nice_by_name();
+  for (int looks = 0; nice["idletune"] < 10 && looks < 20000; ++looks) {
+    std::this_thread::sleep_for(1ms);  // it begins
+    nice = nice_by_name();
+  }
+  for (const std::string name :
+       {"idletune", "idletune-build", "idletune-files", "idletune-watch"}) {
+    CAPTURE(name);
+    CHECK(nice[name] >= 10);
+  }
 }
