@@ -118,6 +118,7 @@ cl_int check_range(const Kernel& kernel, const Queue& queue, cl_uint dimensions,
   if (global == nullptr) return CL_INVALID_GLOBAL_WORK_SIZE;
   using Sizes = std::array<size_t, 3>;
   const auto demanded = kernel_value<Sizes>(kernel, queue, CL_KERNEL_COMPILE_WORK_GROUP_SIZE);
+  if (local == nullptr && demanded[0] != 0) return CL_INVALID_WORK_GROUP_SIZE;
   Sizes most{};
   REAL(clGetDeviceInfo)
   (queue.device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof most, &most, nullptr);
@@ -173,6 +174,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue handle, cl_kernel given, cl_uint 
   auto* queue = static_cast<Queue*>(living(handle, Kind::queue, kCall));
   if (kernel == nullptr) return CL_INVALID_KERNEL;
   if (queue == nullptr) return CL_INVALID_COMMAND_QUEUE;
+  kernel->setter = {};
   Command command;
   command.used.push_back(kernel);
   cl_int error = check_arguments(*kernel, command.used);

@@ -5,13 +5,16 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "tests/strict_opencl/objects.hpp"
 
 namespace {
 
 constexpr const char* kSource =
-    "__kernel void twice(__global int* x) { x[get_global_id(0)] *= 2; }";
+    "__kernel void twice(__global int* x) { x[get_global_id(0)] *= 2; }\n"
+    "__kernel __attribute__((reqd_work_group_size(8, 1, 1))) void in_eights(__global int* x) {"
+    "  x[get_global_id(0)] *= 2; }";
 constexpr size_t kBytes = 4096;
 constexpr size_t kItems = kBytes / sizeof(int);
 
@@ -132,6 +135,36 @@ bool uneven(Setup& s) {
   s.give_back();
   return refused;
 }
+bool no_group(Setup& s) {
+  cl_kernel kernel = clCreateKernel(s.program, "in_eights", nullptr);
+  clSetKernelArg(kernel, 0, sizeof s.buffer, &s.buffer);
+  const auto launch = [&](const size_t* group) {
+    return clEnqueueNDRangeKernel(s.queue, kernel, 1, nullptr, &kItems, group, 0, nullptr, nullptr);
+  };
+  const size_t eight = 8;
+  const bool refused = launch(nullptr) == CL_INVALID_WORK_GROUP_SIZE &&
+                       launch(&eight) == CL_SUCCESS && clFinish(s.queue) == CL_SUCCESS;
+  clReleaseKernel(kernel);
+  s.give_back();
+  return refused;
+}
+cl_int set_on_another_thread(Setup& s) {
+  cl_int error = CL_SUCCESS;
+  std::thread other([&] { error = clSetKernelArg(s.kernel, 0, sizeof s.buffer, &s.buffer); });
+  other.join();
+  return error;
+}
+bool two_setters(Setup& s) {
+  clSetKernelArg(s.kernel, 0, sizeof s.buffer, &s.buffer);
+  return set_on_another_thread(s) == CL_INVALID_KERNEL;
+}
+bool one_setter_each(Setup& s) {
+  clSetKernelArg(s.kernel, 0, sizeof s.buffer, &s.buffer);
+  const bool done = s.launch(kItems, 8) == CL_SUCCESS && set_on_another_thread(s) == CL_SUCCESS &&
+                    s.launch(kItems, 8) == CL_SUCCESS && clFinish(s.queue) == CL_SUCCESS;
+  s.give_back();
+  return done;
+}
 bool never_flushed(Setup& s) {
   const int one = 1;
   cl_event event = nullptr;
@@ -189,6 +222,9 @@ constexpr Case kCases[] = {
     {"a misaligned sub-buffer", misaligned, 86},
     {"an argument that was never set", unset, 86},
     {"a group that does not divide", uneven, 0, true},
+    {"no group where one is demanded", no_group, 0, true},
+    {"two threads that set arguments of one launch", two_setters, 86},
+    {"two threads that set arguments of a launch each", one_setter_each, 0, true},
     {"an event of a queue that nobody flushed", never_flushed, 86},
     {"commands overtake each other", overtakes, 0, true},
     {"none overtakes a barrier", barrier, 0, true},

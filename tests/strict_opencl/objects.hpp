@@ -3,7 +3,7 @@
 // and makes the process fail at its end, or at once where IDLETUNE_STRICT_LEFT is set. Commands
 // wait until something flushes their queue, or where IDLETUNE_STRICT_SEED is odd (1 where it is not
 // set) until somebody asks for them; those of an out-of-order queue then run in an order drawn from
-// that seed. New buffers are full of NaN, sub-buffers are aligned to a kilobyte.
+// that seed. Arguments of one launch are set by one thread. New buffers are full of NaN, sub-buffers are aligned to a kilobyte.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300
@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace strict_opencl {
@@ -55,6 +56,7 @@ struct KernelArgument {
 struct Kernel : Object {
   Kernel() : Object(Kind::kernel) {}
   std::vector<KernelArgument> arguments;
+  std::thread::id setter;  // of arguments since the last launch; none: nobody
 };
 
 struct Event : Object {

@@ -345,6 +345,11 @@ cl_int clSetKernelArg(cl_kernel handle, cl_uint index, size_t size, const void* 
   const Guard guard(lock());
   auto* kernel = static_cast<Kernel*>(living(handle, Kind::kernel, "clSetKernelArg"));
   if (kernel == nullptr) return CL_INVALID_KERNEL;
+  const std::thread::id self = std::this_thread::get_id();
+  if (kernel->setter == std::thread::id()) kernel->setter = self;
+  if (kernel->setter != self) {
+    return refuse(CL_INVALID_KERNEL, "clSetKernelArg", "two threads set arguments of a launch");
+  }
   KernelArgument argument;
   argument.set = true;
   argument.size = size;
