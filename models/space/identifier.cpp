@@ -4,12 +4,11 @@ namespace idletune::space {
 namespace {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_name(std::string_view text, std::string_view more) {
   if (text.empty() || text.size() > kMaxNameLength || !is_letter(text[0])) return false;
   for (char c : text) {
-    if (!is_letter(c) && !is_digit(c) && more.find(c) == std::string_view::npos) return false;
+    if (!in_name(c) && more.find(c) == std::string_view::npos) return false;
   }
   return true;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/host/pack/pack.hpp"
+#include "models/host/pack/portable_dialect.hpp"
 #include "models/host/space/expression_parser.hpp"
 #include "models/space/identifier.hpp"
 
@@ -14,16 +15,12 @@ namespace {
 
 using NewNames = std::map<std::string, std::string>;
 
-bool in_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // `text` with every whole name that has a new one replaced by it. A number is no name.
 std::string renamed(const std::string& text, const NewNames& names) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at;
-    while (end < text.size() && in_name(text[end])) ++end;
+    while (end < text.size() && space::in_name(text[end])) ++end;
     if (end == at) ++end;
     const std::string word = text.substr(at, end - at);
     const auto found = names.find(word);
@@ -423,6 +420,8 @@ class Join {
       for (std::size_t other = 0; other < family_.members.size(); ++other) {
         if (other != i) stubs(other, text);
       }
+      if (package::uses_numbers(d.source)) out_.numbers = true;
+      if (out_.dialect == Dialect::portable) text += package::without_own_numbers(d.source);
       if (d.source.compare(0, 6, "#line ") != 0) {
         const std::string file = d.source_file.empty() ? d.name + ".cl" : d.source_file;
         text += "#line 1 \"" + file + "\"\n";
@@ -458,7 +457,7 @@ class Join {
 
 std::string member_name(std::string kernel_name) {
   for (char& c : kernel_name) {
-    if (!in_name(c)) c = '_';
+    if (!space::in_name(c)) c = '_';
   }
   return kernel_name;
 }

@@ -108,6 +108,7 @@ struct KernelDescription {
   std::string source_file;  // its name in compilers' messages (portable dialect); may be empty
   std::string entry;        // empty where there are steps
   Dialect dialect = Dialect::portable;
+  bool numbers = false;  // of a family: some member uses the portable dialect's further names
   bool compact = false;  // the package holds the source without comments and indentation
   std::string options;   // further compiler options
   std::vector<std::string> dimensions;

@@ -80,7 +80,10 @@ Result<Space> make_space(const std::vector<DescribedParameter>& parameters,
 // What compilers get: portable sources stand behind the dialect.
 std::string full_source(const KernelDescription& d) {
   std::string text = d.source;
-  if (d.dialect == Dialect::portable) text = package::with_portable_dialect(text, d.source_file);
+  if (d.dialect == Dialect::portable) {
+    const bool numbers = d.numbers || package::uses_numbers(text);
+    text = package::with_portable_dialect(text, d.source_file, numbers);
+  }
   return d.compact ? package::compact_source(text) : text;
 }
 

@@ -1,17 +1,15 @@
 #include "models/host/pack/portable_dialect.hpp"
 
+#include "models/space/identifier.hpp"
+
 namespace idletune::package {
 namespace {
 
 constexpr std::string_view kDefine = "#define ";
 
-bool in_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 std::string_view name_at(std::string_view text, std::size_t at) {
   std::size_t end = at;
-  while (end < text.size() && in_name(text[end])) ++end;
+  while (end < text.size() && space::in_name(text[end])) ++end;
   return text.substr(at, end - at);
 }
 
@@ -22,7 +20,8 @@ bool defines(std::string_view text, std::string_view name) {
   return false;
 }
 
-// A name that the source defines itself is its own.
+}  // namespace
+
 bool uses_numbers(std::string_view source) {
   for (std::size_t at = 0; at < source.size();) {
     const std::string_view name = name_at(source, at);
@@ -33,16 +32,25 @@ bool uses_numbers(std::string_view source) {
   return false;
 }
 
-}  // namespace
+std::string without_own_numbers(std::string_view source) {
+  std::string text;
+  for (std::size_t at = source.find(kDefine); at != source.npos; at = source.find(kDefine, at)) {
+    at += kDefine.size();
+    const std::string name(name_at(source, at));
+    if (defines(portable_dialect_numbers(), name)) text += "#undef " + name + "\n";
+  }
+  return text;
+}
 
 bool is_dialect_name(std::string_view name) {
   if (name.substr(0, 9) == "IDLETUNE_" || name.substr(0, 9) == "idletune_") return true;
   return defines(portable_dialect(), name) || defines(portable_dialect_numbers(), name);
 }
 
-std::string with_portable_dialect(std::string_view source, std::string_view file_name) {
+std::string with_portable_dialect(std::string_view source, std::string_view file_name,
+                                  bool numbers) {
   std::string text(portable_dialect());
-  if (uses_numbers(source)) text += portable_dialect_numbers();
+  if (numbers) text += portable_dialect_numbers();
   if (source.substr(0, 6) != "#line ") {
     text += "#line 1 \"";
     text += file_name.empty() ? "kernel.cl" : file_name;

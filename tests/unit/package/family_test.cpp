@@ -8,6 +8,7 @@
 
 #include "models/host/pack/family_xml.hpp"
 #include "models/host/pack/pack.hpp"
+#include "models/host/pack/portable_dialect.hpp"
 #include "models/host/pack/xml.hpp"
 #include "models/package/kernel_package.hpp"
 #include "tests/paths.hpp"
@@ -75,6 +76,25 @@ TEST_CASE("names tell the members of a family, whatever their names and the choi
         Names{"wide_T", "tall_T"}, Names{"VARIANT", "row_T"}}) {
     CAPTURE(names.size());
     CHECK_FALSE(family_names(names));
+  }
+}
+
+TEST_CASE("a member's own name of the dialect leaves the others the dialect's") {
+  const std::string more(package::portable_dialect_numbers());
+  const auto source_of = [](std::size_t own, const char* others) {
+    DescribedFamily family = product();
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::string& source = family.members[i].description.source;
+      source = std::string(i == own ? "#define REAL int\n" : others) + source;
+    }
+    return std::string(packed(family)->source());
+  };
+  for (const std::size_t own : {0u, 1u}) {
+    const std::string source = source_of(own, "FUNCTION REAL f(REAL x) { return x; }\n");
+    const std::size_t undefined = source.find("\n#undef REAL\n");
+    REQUIRE(source.find(more) < undefined);
+    CHECK(undefined < source.find("\n#define REAL int\n"));
+    CHECK(source_of(own, "").find(more) == std::string::npos);
   }
 }
 
