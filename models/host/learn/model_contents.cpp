@@ -242,7 +242,7 @@ MergedModel merge_models(const std::vector<ModelContents>& models,
       take_published_along(dropped, *same);
     }
   }
-  merged.contents.generation = newest + 1;
+  merged.contents.generation = std::max(newest, newest + 1);
   return merged;
 }
 

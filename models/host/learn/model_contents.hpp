@@ -77,7 +77,8 @@ struct MergedModel {
 // the higher generation is taken, whole: two sets of sources cannot be mixed without their
 // histories. Among equal generations the later model wins. Only published configurations, which
 // refer to no source, are taken along where the winner has none and the same order of parameters.
-// The result's generation is one above the highest. `names` are for conflicts; as many as models.
+// The result's generation is one above the highest, if there is one. `names` are for conflicts; as
+// many as models.
 MergedModel merge_models(const std::vector<ModelContents>& models,
                          const std::vector<std::string>& names);
 

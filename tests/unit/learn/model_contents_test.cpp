@@ -72,6 +72,10 @@ TEST_CASE("of a kernel that two models know the newer one's entry is taken, and 
       merge_models({model_of("blur", "A1", 3), model_of("blur", "B1", 3)}, {"first", "second"});
   CHECK(equal.conflicts[0].kept == "second");
   CHECK(merge_models({old_one, old_one}, {"x", "y"}).conflicts[0].same);
+  // There is none above.
+  const auto last = model_of("blur", "A1", UINT64_MAX);
+  CHECK(merge_models({old_one, last}, {"x", "y"}).contents.generation == UINT64_MAX);
+  CHECK(merge_models({last, old_one}, {"x", "y"}).conflicts[0].kept == "x");
 }
 
 TEST_CASE("published configurations come along where the winner has none") {
