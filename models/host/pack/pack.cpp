@@ -364,19 +364,15 @@ class Compiler {
   }
 
   Status fill(const DescribedArgument& described, const std::string& name) const {
-    const double range = described.fill_high - described.fill_low;
-    if (!(range >= 0 && range < package::fill_limit(described.fill))) {
-      return fail(name +
-                  "expected finite fill values, the lower one first, and less than 2^63 apart for "
-                  "an index");
+    const double low = described.fill_low, high = described.fill_high;
+    if (!(high - low >= 0 && high - low < package::fill_limit(described.fill))) {
+      return fail(name + "expected finite fill values in order, of an index within 2^63");
     }
     const bool made = described.kind == ArgumentKind::buffer && described.index_below.empty();
     const bool numbers =
         (made || described.kind == ArgumentKind::scalar) && is_integer(described.type);
     if (described.fill != Fill::uniform || !numbers) return Status();
-    const bool whole = described.fill_low == std::floor(described.fill_low) &&
-                       described.fill_high == std::floor(described.fill_high);
-    if (whole && range >= 2) return Status();
+    if (low == std::floor(low) && high == std::floor(high) && high - low >= 2) return Status();
     return fail(name + "expected whole numbers as 'low' and 'high' of integers, 2 apart at least");
   }
 
@@ -484,17 +480,21 @@ Result<Space> build_space(const std::vector<DescribedParameter>& parameters,
   return make_space(parameters, std::move(parsed->of_space), options);
 }
 
+Result<std::vector<std::uint8_t>> package::readable(std::vector<std::uint8_t> bytes,
+                                                    const std::string& name) {
+  const auto reopened = KernelPackage::open(bytes, name);
+  if (reopened.ok()) return bytes;
+  return Status(StatusCode::invalid_argument, reopened.status().message());
+}
+
 Result<std::vector<std::uint8_t>> pack(const KernelDescription& description,
                                        const PackOptions& options) {
   PackageContents contents;
   Compiler compiler(description, options);  // outlives what `contents` views
   Status status = compiler.compile(contents);
   if (!status.ok()) return status;
-  std::vector<std::uint8_t> bytes = package::write_package(contents, compiler.operations());
-  // What we write, we can read: a package that the board would refuse never leaves the host.
-  const auto reopened = KernelPackage::open(bytes, description.name);
-  if (!reopened.ok()) return Status(StatusCode::invalid_argument, reopened.status().message());
-  return bytes;
+  return package::readable(package::write_package(contents, compiler.operations()),
+                           description.name);
 }
 
 }  // namespace idletune

@@ -34,6 +34,12 @@ Result<Space> build_space(const std::vector<DescribedParameter>& parameters,
 Result<std::vector<std::uint8_t>> pack(const KernelDescription& description,
                                        const PackOptions& options = {});
 
+namespace package {
+// The bytes, if a board takes them: others do not leave the host. Error: invalid_argument.
+Result<std::vector<std::uint8_t>> readable(std::vector<std::uint8_t> bytes,
+                                           const std::string& name);
+}  // namespace package
+
 // A binary of the package's source, compiled with the options of `configuration`.
 struct BinaryOfConfiguration {
   Configuration configuration;
@@ -41,7 +47,7 @@ struct BinaryOfConfiguration {
 };
 
 // The package with these binaries in place of those it had. Errors: those of KernelPackage::open;
-// invalid_argument for a configuration that is not in the space.
+// invalid_argument for a configuration that is not in the space, or a package that no board takes.
 Result<std::vector<std::uint8_t>> with_prebuilt(std::vector<std::uint8_t> package,
                                                 const std::vector<BinaryOfConfiguration>& binaries);
 

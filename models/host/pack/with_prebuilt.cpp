@@ -1,4 +1,5 @@
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "models/host/pack/pack.hpp"
@@ -29,7 +30,9 @@ Result<std::vector<std::uint8_t>> with_prebuilt(
     if (place == c.binaries.end()) place = c.binaries.insert(place, {key, {}});
     place->binaries.push_back(made.binary);
   }
-  return package::write_package(c, operations_of(**opened).value_or(Expression()));
+  return package::readable(
+      package::write_package(c, operations_of(**opened).value_or(Expression())),
+      std::string(c.name));
 }
 
 }  // namespace idletune

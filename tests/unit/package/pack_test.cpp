@@ -260,6 +260,14 @@ TEST_CASE("binaries are added to a package, several per configuration, none outs
   CHECK(with_prebuilt(bytes, {{{3}, ptx}}).code() == StatusCode::invalid_argument);
 }
 
+TEST_CASE("binaries that make a package that no board takes are refused") {
+  auto bytes = required(pack(description_of({parameter("P0", {1, 2})}, {})));
+  const std::vector<std::uint8_t> code((std::size_t{64} << 20) - bytes.size());
+  const auto more = with_prebuilt(bytes, {{{2}, {BinaryFormat::ptx, code, 75}}});
+  CHECK(more.code() == StatusCode::invalid_argument);
+  CHECK(more.status().message() == "kernel package 'k': larger than 64 MiB");
+}
+
 TEST_CASE("prebuilt binaries are found by configuration, and their bytes are checked") {
   auto bytes = required(pack(description_of({parameter("P0", {1, 2})}, {})));
   auto contents =
