@@ -10,6 +10,7 @@
 #include <idletune/c_handles.hpp>
 #include <idletune/tuner.hpp>
 
+#include "agent/api/agent_state.hpp"
 #include "agent/api/back_end_options.hpp"
 #include "platform/os/mutex.hpp"
 
@@ -17,6 +18,9 @@ struct idletune_device {
   std::unique_ptr<idletune::Device> device;
 };
 struct idletune_kernel {
+  idletune::Status admits(const idletune::Shape& shape) const {
+    return kernel.kernel_->admits(shape);
+  }
   idletune::TunedKernel kernel;
 };
 struct idletune_agent {
@@ -49,8 +53,21 @@ idletune_status missing(const char* what) {
   return report(Status(StatusCode::invalid_argument, "% is NULL", what));
 }
 
-idletune::Shape make_shape(const int64_t* shape, size_t dimensions) {
-  return idletune::Shape(idletune::Span<const std::int64_t>(shape, dimensions));
+// False: `status` is the answer.
+bool take(const idletune_kernel* kernel, const idletune_problem* problem, idletune::Problem& made,
+          idletune_status& status) {
+  if (kernel != nullptr && problem != nullptr && idletune::make_problem(*problem, made))
+    return true;
+  status = missing(kernel == nullptr ? "kernel" : "shape");
+  return false;
+}
+
+// The same for a function that has no way to say that the kernel does not have the problem.
+bool take_checked(const idletune_kernel* kernel, const idletune_problem* problem,
+                  idletune::Problem& made, idletune_status& status) {
+  if (!take(kernel, problem, made, status)) return false;
+  status = report(kernel->admits(made));
+  return status == IDLETUNE_OK;
 }
 
 // In the order of idletune_argument_kind, from IDLETUNE_I32 on.
@@ -227,9 +244,9 @@ idletune_status idletune_launch_problem(idletune_kernel* kernel, const idletune_
                                         const idletune_argument* arguments, size_t argument_count,
                                         void* queue, const void* const* wait_list,
                                         uint32_t wait_count, void* event) {
-  if (kernel == nullptr) return missing("kernel");
+  idletune_status refused = IDLETUNE_OK;
   idletune::Problem made;
-  if (problem == nullptr || !idletune::make_problem(*problem, made)) return missing("shape");
+  if (!take(kernel, problem, made, refused)) return refused;
   ArgumentList list;
   if (Status status = list.take(arguments, argument_count); !status.ok()) return report(status);
   idletune::LaunchOptions options;
@@ -250,9 +267,9 @@ idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, s
 }
 
 idletune_status idletune_prepare_problem(idletune_kernel* kernel, const idletune_problem* problem) {
-  if (kernel == nullptr) return missing("kernel");
+  idletune_status refused = IDLETUNE_OK;
   idletune::Problem made;
-  if (problem == nullptr || !idletune::make_problem(*problem, made)) return missing("shape");
+  if (!take(kernel, problem, made, refused)) return refused;
   return report(kernel->kernel.prepare(made));
 }
 
@@ -261,27 +278,41 @@ idletune_status idletune_prepare(idletune_kernel* kernel, const int64_t* shape, 
   return idletune_prepare_problem(kernel, &problem);
 }
 
+idletune_status idletune_expect_launches_problem(idletune_kernel* kernel,
+                                                 const idletune_problem* problem, double launches) {
+  idletune_status refused = IDLETUNE_OK;
+  idletune::Problem made;
+  if (!take_checked(kernel, problem, made, refused)) return refused;
+  kernel->kernel.expect_launches(made, launches);
+  return IDLETUNE_OK;
+}
+
 idletune_status idletune_expect_launches(idletune_kernel* kernel, const int64_t* shape,
                                          size_t dimensions, double launches) {
-  if (kernel == nullptr) return missing("kernel");
-  if (shape == nullptr) return missing("shape");
-  kernel->kernel.expect_launches(make_shape(shape, dimensions), launches);
+  const idletune_problem problem = {shape, dimensions, nullptr, 0};
+  return idletune_expect_launches_problem(kernel, &problem, launches);
+}
+
+idletune_status idletune_constants_changed_problem(idletune_kernel* kernel,
+                                                   const idletune_problem* problem) {
+  idletune_status refused = IDLETUNE_OK;
+  idletune::Problem made;
+  if (!take_checked(kernel, problem, made, refused)) return refused;
+  kernel->kernel.constants_changed(made);
   return IDLETUNE_OK;
 }
 
 idletune_status idletune_constants_changed(idletune_kernel* kernel, const int64_t* shape,
                                            size_t dimensions) {
-  if (kernel == nullptr) return missing("kernel");
-  if (shape == nullptr) return missing("shape");
-  kernel->kernel.constants_changed(make_shape(shape, dimensions));
-  return IDLETUNE_OK;
+  const idletune_problem problem = {shape, dimensions, nullptr, 0};
+  return idletune_constants_changed_problem(kernel, &problem);
 }
 
 idletune_status idletune_capture(idletune_kernel* kernel, const idletune_problem* problem,
                                  const idletune_argument* arguments, size_t argument_count) {
-  if (kernel == nullptr) return missing("kernel");
+  idletune_status refused = IDLETUNE_OK;
   idletune::Problem made;
-  if (problem == nullptr || !idletune::make_problem(*problem, made)) return missing("shape");
+  if (!take(kernel, problem, made, refused)) return refused;
   ArgumentList list;
   if (Status status = list.take(arguments, argument_count); !status.ok()) return report(status);
   return report(kernel->kernel.capture(made, {list.arguments, argument_count}));

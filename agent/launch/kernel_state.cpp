@@ -259,6 +259,11 @@ Result<SlotRef> KernelState::slot_for(SlotAccess access, const Shape& shape) {
   return table_.find(access, shape, hash);
 }
 
+Status KernelState::admits(const Shape& shape) const {
+  LaunchPlan plan;
+  return unless_no_work(shape, package_->plan(shape, package_->default_configuration(), plan));
+}
+
 void KernelState::expect_launches(const Shape& shape, double launches) {
   const LaneGuard guard(lanes_);
   const Result<SlotRef> slot = slot_for(guard, shape);

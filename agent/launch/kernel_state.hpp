@@ -76,6 +76,8 @@ class KernelState {
   // invalid_argument or unsupported (the package cannot be launched with this shape), out_of_memory
   // (scratch).
   Result<SlotRef> slot_for(SlotAccess access, const Shape& shape);
+  // Whether the kernel has launches of this shape, or needs none. Errors: as those of launch().
+  Status admits(const Shape& shape) const;
   // What the application says (TunedKernel); any thread, without waiting.
   void expect_launches(const Shape& shape, double launches);
   void constants_changed(const Shape& shape);

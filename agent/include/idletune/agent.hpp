@@ -22,6 +22,8 @@
 #include <idletune/slots.hpp>
 #include <idletune/verdict.hpp>
 
+struct idletune_kernel;  // <idletune/idletune.h>
+
 namespace idletune {
 
 // How good the answer to "which configuration runs for this shape?" is.
@@ -221,6 +223,7 @@ class TunedKernel {
 
  private:
   friend class Agent;
+  friend struct ::idletune_kernel;
   TunedKernel(detail::AgentState* agent, detail::KernelState* kernel)
       : agent_(agent), kernel_(kernel) {}
   detail::AgentState* agent_;    // of the Agent that made it

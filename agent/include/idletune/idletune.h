@@ -198,15 +198,21 @@ typedef struct idletune_problem {
   const double* features;
   size_t feature_count;
 } idletune_problem;
-/* The same for a problem with features. */
+/* The same for a problem with features, of which functions that take dimensions alone answer
+ * IDLETUNE_INVALID_ARGUMENT. */
 idletune_status idletune_launch_problem(idletune_kernel* kernel, const idletune_problem* problem,
                                         const idletune_argument* arguments, size_t argument_count,
                                         void* queue, const void* const* wait_list,
                                         uint32_t wait_count, void* event);
 idletune_status idletune_prepare_problem(idletune_kernel* kernel, const idletune_problem* problem);
+idletune_status idletune_expect_launches_problem(idletune_kernel* kernel,
+                                                 const idletune_problem* problem, double launches);
+idletune_status idletune_constants_changed_problem(idletune_kernel* kernel,
+                                                   const idletune_problem* problem);
 
 /* Makes the shape ready before its first launch, which then takes no longer than the others.
- * Blocks; seconds where nothing is compiled yet. */
+ * Blocks; seconds where nothing is compiled yet. IDLETUNE_OUT_OF_MEMORY: also where
+ * idletune::AgentOptions::max_shapes is reached, beyond which launches work all the same. */
 idletune_status idletune_prepare(idletune_kernel* kernel, const int64_t* shape, size_t dimensions);
 
 /* Says how many launches of the shape are still to come. Waits for nothing. */

@@ -13,6 +13,7 @@
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/opencl/stub.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/trial/setup_kernel.hpp"
 
 using namespace idletune;
 
@@ -29,16 +30,21 @@ constexpr Kind kScalars[] = {{IDLETUNE_I32, ScalarType::i32}, {IDLETUNE_U32, Sca
                              {IDLETUNE_I16, ScalarType::i16}, {IDLETUNE_U16, ScalarType::u16},
                              {IDLETUNE_F16, ScalarType::f16}};
 
-// An agent with a kernel of one scalar argument.
+KernelDescription with_scalar(ScalarType type) {
+  KernelDescription description = test::played_description();
+  DescribedArgument a;
+  a.name = "a";
+  a.kind = ArgumentKind::scalar;
+  a.type = type;
+  description.arguments = {a};
+  return description;
+}
+
+// An agent with a kernel of one scalar argument, or another one.
 class CAgent {
  public:
-  explicit CAgent(ScalarType type) {
-    KernelDescription description = test::played_description();
-    DescribedArgument a;
-    a.name = "a";
-    a.kind = ArgumentKind::scalar;
-    a.type = type;
-    description.arguments = {a};
+  explicit CAgent(ScalarType type) : CAgent(with_scalar(type)) {}
+  explicit CAgent(const KernelDescription& description) {
     const std::string path = test::write_package(folder_, description);
     ::setenv("IDLETUNE_OPENCL_LIBRARY", stub_.path.c_str(), 1);
     const idletune_status opened = idletune_opencl_open(0, &device_);
@@ -69,6 +75,15 @@ class CAgent {
     idletune_argument argument = {};
     argument.kind = kind;
     return launch(std::vector<idletune_argument>{argument});
+  }
+  idletune_kernel* kernel() const { return kernel_; }
+  idletune_device* device() const { return device_; }
+  const test::Stub& stub() const { return stub_; }
+  std::string explain() const {
+    char* const text = idletune_explain(agent_);
+    const std::string copy = text;
+    idletune_free(text);
+    return copy;
   }
 
  private:
@@ -124,6 +139,49 @@ TEST_CASE("in C a launch gives its event to who asks for it") {
   const auto api = opencl::load(IDLETUNE_STUB_OPENCL);
   REQUIRE(api.ok());
   (*api)->ReleaseEvent(static_cast<cl_event>(event));
+}
+
+TEST_CASE("in C what is said of a problem with features is said with them, or refused") {
+  KernelDescription description = fake::setup_description();
+  description.features = {{"mean_row", {}, {}, {}, {}}};
+  description.parameters[2].default_value = 1;  // the default prepares its constant operand
+  CAgent agent(description);
+  void* context = nullptr;
+  idletune_opencl_handles(agent.device(), &context, nullptr, nullptr);
+  const auto api = required(opencl::load(IDLETUNE_STUB_OPENCL));
+  std::vector<idletune_argument> arguments(3);
+  for (idletune_argument& argument : arguments) {
+    argument.kind = IDLETUNE_BUFFER;
+    argument.value.buffer =
+        api->CreateBuffer(static_cast<cl_context>(context), 0, 256, nullptr, nullptr);
+  }
+  const std::int64_t size = 64;
+  const double mean_row = 3.5;
+  const idletune_problem problem = {&size, 1, &mean_row, 1};
+  const auto steps_of_a_launch = [&] {
+    const unsigned long before = agent.stub().calls("clEnqueueNDRangeKernel");
+    REQUIRE_MESSAGE(
+        idletune_launch_problem(agent.kernel(), &problem, arguments.data(), arguments.size(),
+                                nullptr, nullptr, 0, nullptr) == IDLETUNE_OK,
+        last_message());
+    return agent.stub().calls("clEnqueueNDRangeKernel") - before;
+  };
+  CHECK(steps_of_a_launch() == 2);
+  CHECK(steps_of_a_launch() == 1);
+  CHECK(idletune_constants_changed(agent.kernel(), &size, 1) == IDLETUNE_INVALID_ARGUMENT);
+  CHECK(last_message() == "kernel 'scaled': expected 1 features: mean_row, got 0");
+  CHECK(idletune_constants_changed_problem(agent.kernel(), &problem) == IDLETUNE_OK);
+  CHECK(steps_of_a_launch() == 2);
+  CHECK(idletune_expect_launches(agent.kernel(), &size, 1, 500) == IDLETUNE_INVALID_ARGUMENT);
+  CHECK(agent.explain().find("\"expected_launches\": 500") == std::string::npos);
+  CHECK(idletune_expect_launches_problem(agent.kernel(), &problem, 500) == IDLETUNE_OK);
+  CHECK(agent.explain().find("\"expected_launches\": 500") != std::string::npos);
+  CHECK(idletune_expect_launches_problem(agent.kernel(), nullptr, 500) ==
+        IDLETUNE_INVALID_ARGUMENT);
+  CHECK(idletune_constants_changed_problem(nullptr, &problem) == IDLETUNE_INVALID_ARGUMENT);
+  for (const idletune_argument& argument : arguments) {
+    api->ReleaseMemObject(static_cast<cl_mem>(argument.value.buffer));
+  }
 }
 
 TEST_CASE("in C a call is described in full, or what is missing is said and nothing is opened") {
