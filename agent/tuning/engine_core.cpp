@@ -141,7 +141,8 @@ HandedOver EngineCore::hand_over(const journal::Trial& trial, Where place) const
 }
 
 std::string EngineCore::capture_path(const KernelState& kernel, const Shape& shape) const {
-  return joined("%/captures/%-%.itcapture", options_.state, kernel.name(), digest_of(shape));
+  return joined("%/captures/%-%.itcapture", options_.state, kernel.name(),
+                digest_of(shape) ^ kernel.package().digest() ^ kernel.device().info().device_key());
 }
 
 }  // namespace idletune::detail

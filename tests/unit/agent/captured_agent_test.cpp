@@ -3,8 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,8 +31,9 @@ namespace {
 
 const Shape kShape{64};
 
-std::vector<std::uint8_t> package(bool captured = true) {
+std::vector<std::uint8_t> package(bool captured = true, const std::string& more = {}) {
   KernelDescription description = test::played_description();
+  description.source += more;
   DescribedArgument columns = test::made_buffer("columns", "N");
   columns.type = ScalarType::i32;
   columns.captured = captured;
@@ -191,6 +195,39 @@ TEST_CASE("what was fatal on lent data is not tried again, on whatever data and 
   application.agent->tune_now(10h);
   CHECK(crashes == 1);
   CHECK(application.kernel->explain(kShape)->quarantined == 1);
+}
+
+TEST_CASE("devices, and packages of one name, are each tuned on what was lent to them") {
+  const TemporaryFolder folder;
+  fake::Device other_device;
+  Application application(test::options_in(folder.path()));
+  fake::Device& device = application.board->device;
+  other_device.device_info = device.device_info;
+  other_device.device_info.name = "other board";
+  other_device.kernels = device.kernels;
+  other_device.launch_script = device.launch_script;
+  std::map<std::string, std::set<std::uint64_t>> used;  // digests by file
+  application.board->on_stage = [&](const TrialRequest& request, TrialOutcome&) {
+    used[request.captured].insert(request.captured_digest);
+  };
+  REQUIRE(application.capture().ok());
+  application.set(5, 8);
+  auto of_other = required(application.agent->kernel(device, package(true, " otherwise")));
+  REQUIRE(
+      of_other.capture(kShape, application.columns->argument(), application.y->argument()).ok());
+  auto on_other = required(application.agent->kernel(other_device, package()));
+  application.set(5, 9);
+  REQUIRE(
+      on_other.capture(kShape, application.columns->argument(), application.y->argument()).ok());
+  application.agent->tune_now(10h);
+  std::set<std::uint64_t> all;
+  for (const auto& [file, digests] : used) {
+    CHECK(digests.size() == 1);
+    CHECK(std::filesystem::exists(file));
+    all.insert(digests.begin(), digests.end());
+  }
+  CHECK(used.size() == 3);
+  CHECK(all.size() == 3);
 }
 
 TEST_CASE("data that cannot be lent are refused in one line, and nothing is kept") {
