@@ -15,6 +15,7 @@ Status AgentState::capture(KernelState& kernel, const Shape& shape,
   }
   {
     const MutexLock lock(mutex_);
+    if (!journal_->storage_status().ok()) return journal_->storage_status();
     const Result<SlotRef> slot = slot_for(TunerLock(lock), kernel, shape);
     if (!slot.ok()) return slot.status();
   }

@@ -63,8 +63,10 @@ bool Knowledge::notice_capture(ShapeTask& task) {
 // It cannot be used: damaged, or of another package. The search goes on with made-up data.
 void Knowledge::drop_capture(ShapeTask& task) {
   if (notice_capture(task) || task.captured == 0) return;
-  (void)write_state_file(surroundings_, core_.capture_path(*task.kernel.state, task.slot.shape),
-                         Bytes(), FileSync::no);
+  if (journal_.storage_status().ok()) {  // else it is another process's
+    (void)write_state_file(surroundings_, core_.capture_path(*task.kernel.state, task.slot.shape),
+                           Bytes(), FileSync::no);
+  }
   task.captured = 0;
   task.lent = true;
 }

@@ -230,6 +230,31 @@ TEST_CASE("devices, and packages of one name, are each tuned on what was lent to
   CHECK(all.size() == 3);
 }
 
+TEST_CASE("a process whose state folder is another's leaves what lies there alone") {
+  const TemporaryFolder folder;
+  const AgentOptions options = test::options_in(folder.path());
+  Application owner(options);
+  REQUIRE(owner.capture().ok());
+  const std::filesystem::directory_iterator captures(folder.file("captures"));
+  const std::string path = captures->path().string();
+  const auto lent = required(read_file(path, CapturedArguments::kMaxBytes));
+  Application guest(options);
+  guest.set(5, 8);
+  CHECK(guest.capture().code() == StatusCode::busy);
+  CHECK(required(read_file(path, CapturedArguments::kMaxBytes)) == lent);
+  // Nor does it do away with what it cannot use.
+  guest.board->on_stage = [](const TrialRequest& request, TrialOutcome& outcome) {
+    if (request.captured.empty()) return;
+    outcome = TrialOutcome();
+    outcome.stage = TrialStage::prepare;
+    outcome.status = TrialStatus::constraints;
+  };
+  REQUIRE(guest.kernel->prepare(kShape).ok());
+  guest.agent->tune_now(10h);
+  CHECK(guest.stages() == "c-");
+  CHECK(required(read_file(path, CapturedArguments::kMaxBytes)) == lent);
+}
+
 TEST_CASE("data that cannot be lent are refused in one line, and nothing is kept") {
   const TemporaryFolder folder;
   AgentOptions options = test::options_in(folder.path());
