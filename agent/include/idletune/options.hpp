@@ -17,7 +17,8 @@ enum class Mode : std::uint8_t {
   tune = 2     // everything
 };
 
-// Levels: 1 errors, 2 decisions, 3 every stage. The library never prints by itself.
+// Levels: 1 errors, 2 decisions, 3 every stage. The function must not call the agent. The library
+// never prints by itself.
 using LogFunction = void (*)(void* user, int level, const char* message);
 
 inline constexpr char kNoModel[] = "-";
