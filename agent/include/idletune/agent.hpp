@@ -259,7 +259,8 @@ class Agent {
   // once.
   IdleReport idle(std::chrono::nanoseconds budget);
   // The same on time that the user grants here and now (a maintenance tool, a first start). Only
-  // the budget limits it, neither the ledger nor the decision does, and nothing is charged.
+  // the budget and max_tuning limit it, neither the ledger nor the decision does, and nothing is
+  // charged.
   IdleReport tune_now(std::chrono::nanoseconds budget);
   // Finds idle gaps by itself: from the launches it sees and from the board's sensors.
   // Any thread. In another mode than `tune` nothing is started, which is no failure. Errors: busy

@@ -114,14 +114,14 @@ TEST_CASE("what the overhead limit does not allow is said to wait for it") {
   CHECK(engine.explain().advice.find(" ms, the overhead limit allows 0 ms: ") != std::string::npos);
 }
 
-TEST_CASE("a used-up limit of tuning is said to be one") {
+TEST_CASE("a used-up limit of tuning is said to be one, and holds for what users grant, too") {
   const auto board = board_that();
   AgentOptions options;
   options.max_tuning = 1ns;
   PlayedEngine engine(*board, std::make_shared<Disk>(), options);
   REQUIRE(engine.launch().ok());
-  engine.tune(1h);
-  engine.tune(1h);
+  CHECK(engine.tune(1h).stages > 0);
+  CHECK(engine.tune(1h).stages == 0);
   CHECK(engine.explain().blocker == Blocker::limit);
 }
 
