@@ -69,8 +69,9 @@ void AgentModels::tell_agent(const Status& status) {
     standing = kept_->standing();
     used_ = kept_->newest();
     next = kept_->due().count();
-  } else if (used_ != nullptr) {
-    standing.state = ModelState::confirmed;
+  } else {
+    if (used_ != nullptr) standing.state = ModelState::confirmed;
+    standing.gone_back = gone_back_;
   }
   const std::int64_t interval = options_.model_check_interval.count();
   if (interval > 0) next = std::min(next, looked_at_.count() + interval);
@@ -125,6 +126,7 @@ Status AgentModels::reject(const std::string& why) {
     status = kept_->reject(why);
   } else if (before_ != nullptr) {
     used_ = std::exchange(before_, nullptr);
+    gone_back_ = Status(StatusCode::untrusted, why);
   } else {
     status = Status(StatusCode::not_found, "reject_model: there is no model before this one");
   }

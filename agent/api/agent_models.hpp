@@ -71,6 +71,7 @@ class AgentModels {
   std::unique_ptr<KeptModels> kept_ IDLETUNE_PT_GUARDED_BY(mutex_);  // null: nothing is kept
   ModelPointer used_ IDLETUNE_GUARDED_BY(mutex_);
   ModelPointer before_ IDLETUNE_GUARDED_BY(mutex_);
+  Status gone_back_ IDLETUNE_GUARDED_BY(mutex_);          // why; without slots
   Status read_last_ IDLETUNE_GUARDED_BY(mutex_);          // what was wrong with it
   std::uint64_t stamp_ IDLETUNE_GUARDED_BY(mutex_) = 0;   // of the own file when it was read last
   Nanoseconds looked_at_ IDLETUNE_GUARDED_BY(mutex_){0};  // of the clock

@@ -181,6 +181,7 @@ TEST_CASE("going back uses the model before, in this process") {
     REQUIRE(application.agent->reload_model().ok());
     REQUIRE(application.agent->reject_model("no").ok());
     CHECK(application.agent->status().model_generation == 1);
+    CHECK(application.agent->status().model_standing.gone_back.to_string() == "untrusted: no");
     CHECK(application.agent->reject_model("no").code() == StatusCode::not_found);
   }
   CHECK(ReloadingApplication(path).agent->status().model_generation == 2);
