@@ -75,6 +75,18 @@ TEST_CASE("a prepared default has been launched on the shape, and once only") {
   CHECK(application.runs.size() == runs);
 }
 
+TEST_CASE("a shape beyond max_shapes cannot be prepared, and is launched all the same") {
+  AgentOptions options;
+  options.max_shapes = 1;
+  PreparedApplication application(options);
+  application.prepare();
+  CHECK(application.kernel->prepare({32}).to_string() ==
+        "out_of_memory: kernel 'play': more shapes than the option max_shapes allows");
+  CHECK(application.kernel->prepare({0}).code() == StatusCode::invalid_argument);
+  const std::unique_ptr<Buffer> x = *application.board->device.allocate(32 * sizeof(float));
+  CHECK(application.kernel->launch({32}, x->argument()).ok());
+}
+
 TEST_CASE("after a restart what was adopted has been launched on the shape when prepare returns") {
   const TemporaryFolder folder;
   AgentOptions options = test::options_in(folder.file("state"));
