@@ -7,12 +7,11 @@ constexpr std::uint32_t kMaxLanes = 256;
 
 }  // namespace
 
-Result<std::uint32_t> checked_lanes(const CompileRequest& request, std::uint32_t default_lanes) {
-  const std::uint32_t lanes = request.lanes != 0 ? request.lanes : default_lanes;
-  if (lanes != 0 && lanes <= kMaxLanes && !request.entry.empty()) return lanes;
+Status check_request(const CompileRequest& request) {
+  if (request.lanes - 1 < kMaxLanes && !request.entry.empty()) return {};
   return {StatusCode::invalid_argument,
           "compile: expected an entry point and 1..% lanes, got '%' and %", kMaxLanes,
-          request.entry, lanes};
+          request.entry, request.lanes};
 }
 
 Status check_allocation(const DeviceInfo& device, std::size_t bytes) {

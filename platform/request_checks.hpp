@@ -10,9 +10,8 @@
 
 namespace idletune {
 
-// The lanes of the program to be made: those of the request, else `default_lanes`. Error:
-// invalid_argument where the request names no entry point or the lanes are not 1 to 256.
-Result<std::uint32_t> checked_lanes(const CompileRequest& request, std::uint32_t default_lanes);
+// Error: invalid_argument where the request names no entry point or the lanes are not 1 to 256.
+Status check_request(const CompileRequest& request);
 
 // Errors: invalid_argument (no bytes), out_of_memory (more than the device allows at once).
 Status check_allocation(const DeviceInfo& device, std::size_t bytes);

@@ -30,7 +30,6 @@ Result<std::unique_ptr<Device>> open_device(const wire::Setup& setup) {
     opencl::OpenOptions options;
     options.library = setup.opencl_library;
     options.cache_folder = setup.program_cache;
-    options.launch_lanes = 1;
     return opencl::open_matching(setup.device, options);
   }
 #endif
@@ -40,7 +39,6 @@ Result<std::unique_ptr<Device>> open_device(const wire::Setup& setup) {
     options.library = setup.cuda_library;
     options.nvrtc_library = setup.nvrtc_library;
     options.cache_folder = setup.program_cache;
-    options.launch_lanes = 1;
     return cuda::open_matching(setup.device, options);
   }
 #endif

@@ -33,9 +33,7 @@ Result<Nanoseconds> time_between(Session& session, EventHandle start, EventHandl
 class CudaDevice final : public Device {
  public:
   CudaDevice(std::shared_ptr<Session> session, const OpenOptions& options)
-      : session_(std::move(session)),
-        programs_(session_, options),
-        launch_lanes_(options.launch_lanes) {}
+      : session_(std::move(session)), programs_(session_, options) {}
 
   const DeviceInfo& info() const override { return session_->info; }
   Result<std::unique_ptr<Program>> compile(const CompileRequest& request) override;
@@ -76,14 +74,12 @@ class CudaDevice final : public Device {
 
   std::shared_ptr<Session> session_;
   Programs programs_;
-  std::uint32_t launch_lanes_;
 };
 
 Result<std::unique_ptr<Program>> CudaDevice::compile(const CompileRequest& request) {
   if (Status fit = session_->tunable(); !fit.ok()) return fit;
-  const Result<std::uint32_t> lanes = checked_lanes(request, launch_lanes_);
-  if (!lanes.ok()) return lanes.status();
-  auto program = programs_.get(request, *lanes);
+  if (Status asked = check_request(request); !asked.ok()) return asked;
+  auto program = programs_.get(request);
   if (!program.ok()) return program.status();
   return std::unique_ptr<Program>(std::move(*program));
 }

@@ -15,19 +15,18 @@ constexpr std::size_t kVersionBytes = 4;
 Programs::Programs(std::shared_ptr<Session> session, const OpenOptions& options)
     : session_(std::move(session)), cache_(options.cache_folder, options.cache_limit_bytes) {}
 
-Result<std::unique_ptr<CudaProgram>> Programs::get(const CompileRequest& request,
-                                                   std::uint32_t lanes) {
+Result<std::unique_ptr<CudaProgram>> Programs::get(const CompileRequest& request) {
   const BinaryKey key = key_of(request);
   Status refused;
-  if (auto prebuilt = from_prebuilt(request, lanes, refused)) return prebuilt;
-  if (auto cached = from_cache(key, request, lanes)) return cached;
+  if (auto prebuilt = from_prebuilt(request, refused)) return prebuilt;
+  if (auto cached = from_cache(key, request)) return cached;
   auto image = compile_image(request);
   if (!image.ok()) {
     if (refused.ok()) return image.status();
     return {image.status().code(), "%; of what was made ahead: %", image.status().message(),
             refused.message()};
   }
-  auto program = load(*image, request, lanes);
+  auto program = load(*image, request);
   if (program.ok() && request.keep) keep(key, *image);
   return program;
 }
@@ -42,12 +41,12 @@ bool Programs::fits(const PrebuiltBinary& binary) const {
 // Machine code first: it needs no compiling. Null where none fits, or the driver does not want it:
 // then `refused` says why.
 std::unique_ptr<CudaProgram> Programs::from_prebuilt(const CompileRequest& request,
-                                                     std::uint32_t lanes, Status& refused) {
+                                                     Status& refused) {
   for (const BinaryFormat format : {BinaryFormat::cubin, BinaryFormat::ptx}) {
     for (const PrebuiltBinary& binary : request.prebuilt) {
       if (binary.format != format || !fits(binary)) continue;
       const Image image(binary.bytes.begin(), binary.bytes.end());
-      auto program = load(image, request, lanes);
+      auto program = load(image, request);
       if (program.ok()) return std::move(*program);
       refused = program.status();
     }
@@ -63,9 +62,8 @@ BinaryKey Programs::key_of(const CompileRequest& request) const {
 }
 
 Result<std::unique_ptr<CudaProgram>> Programs::load(const Image& image,
-                                                    const CompileRequest& request,
-                                                    std::uint32_t lanes) {
-  return CudaProgram::load(session_, image, std::string(request.entry), lanes);
+                                                    const CompileRequest& request) {
+  return CudaProgram::load(session_, image, std::string(request.entry), request.lanes);
 }
 
 // Whether the cache has an image that this device's NVRTC made; any version's will do where there
@@ -94,11 +92,10 @@ bool Programs::find_image(const BinaryKey& key, Image& image) {
 }
 
 std::unique_ptr<CudaProgram> Programs::from_cache(const BinaryKey& key,
-                                                  const CompileRequest& request,
-                                                  std::uint32_t lanes) {
+                                                  const CompileRequest& request) {
   Image image;
   if (!find_image(key, image)) return nullptr;
-  auto program = load(image, request, lanes);
+  auto program = load(image, request);
   if (program.ok()) {
     ++counters_.hits;
     return std::move(*program);

@@ -69,7 +69,6 @@ class OpenclDevice final : public Device {
   OpenclDevice(std::shared_ptr<Session> session, const OpenOptions& options)
       : session_(std::move(session)),
         programs_(session_, options),
-        launch_lanes_(options.launch_lanes),
         window_alignment_bytes_(sub_buffer_alignment_bytes(*session_)) {}
 
   const DeviceInfo& info() const override { return session_->info; }
@@ -103,7 +102,6 @@ class OpenclDevice final : public Device {
 
   std::shared_ptr<Session> session_;
   Programs programs_;
-  std::uint32_t launch_lanes_;
   // What was seen to be a buffer of the context, so that launches need not ask for that again.
   // Where the application released one, the handle may be something else: then the driver refuses
   // it.
@@ -120,9 +118,8 @@ Status OpenclDevice::usable() const {
 
 Result<std::unique_ptr<Program>> OpenclDevice::compile(const CompileRequest& request) {
   if (Status fit = usable(); !fit.ok()) return fit;
-  const Result<std::uint32_t> lanes = checked_lanes(request, launch_lanes_);
-  if (!lanes.ok()) return lanes.status();
-  auto program = programs_.get(request, *lanes);
+  if (Status asked = check_request(request); !asked.ok()) return asked;
+  auto program = programs_.get(request);
   if (!program.ok()) return program.status();
   return std::unique_ptr<Program>(std::move(*program));
 }

@@ -60,8 +60,7 @@ const cl_event* wait_events(const LaunchOptions& options) {
 
 Result<std::unique_ptr<OpenclProgram>> OpenclProgram::build(std::shared_ptr<Session> session,
                                                             cl_program program,
-                                                            const CompileRequest& request,
-                                                            std::uint32_t lanes) {
+                                                            const CompileRequest& request) {
   const Session& opened = *session;
   std::shared_ptr<const Built> built(new Built{std::move(session), program});
   std::unique_ptr<OpenclProgram> self(new OpenclProgram(std::move(built)));
@@ -78,7 +77,7 @@ Result<std::unique_ptr<OpenclProgram>> OpenclProgram::build(std::shared_ptr<Sess
     return {lacks ? StatusCode::unsupported : failure.code(),
             joined("%\n%", failure.message(), log)};
   }
-  if (Status made = self->create_kernels(entry, lanes); !made.ok()) return made;
+  if (Status made = self->create_kernels(entry, request.lanes); !made.ok()) return made;
   return self;
 }
 

@@ -17,8 +17,7 @@ class OpenclProgram final : public Program {
   // compiler), out_of_memory.
   static Result<std::unique_ptr<OpenclProgram>> build(std::shared_ptr<Session> session,
                                                       cl_program program,
-                                                      const CompileRequest& request,
-                                                      std::uint32_t lanes);
+                                                      const CompileRequest& request);
   ~OpenclProgram() override;
   OpenclProgram(const OpenclProgram&) = delete;
   OpenclProgram& operator=(const OpenclProgram&) = delete;

@@ -10,13 +10,12 @@ namespace idletune::opencl {
 Programs::Programs(std::shared_ptr<Session> session, const OpenOptions& options)
     : session_(std::move(session)), cache_(options.cache_folder, options.cache_limit_bytes) {}
 
-Result<std::unique_ptr<OpenclProgram>> Programs::get(const CompileRequest& request,
-                                                     std::uint32_t lanes) {
+Result<std::unique_ptr<OpenclProgram>> Programs::get(const CompileRequest& request) {
   const BinaryKey key{session_->info.driver_key(), digest_of(request.source),
                       Digest().add(request.entry).add(request.options).value()};
-  if (auto prebuilt = from_prebuilt(request, lanes)) return prebuilt;
-  if (auto cached = from_cache(key, request, lanes)) return cached;
-  auto built = from_source(request, lanes);
+  if (auto prebuilt = from_prebuilt(request)) return prebuilt;
+  if (auto cached = from_cache(key, request)) return cached;
+  auto built = from_source(request);
   if (built.ok() && request.keep) keep(key, **built);
   return built;
 }
@@ -28,11 +27,10 @@ bool Programs::fits(const PrebuiltBinary& binary) const {
 }
 
 // Null where none fits, or the driver does not want it.
-std::unique_ptr<OpenclProgram> Programs::from_prebuilt(const CompileRequest& request,
-                                                       std::uint32_t lanes) {
+std::unique_ptr<OpenclProgram> Programs::from_prebuilt(const CompileRequest& request) {
   for (const PrebuiltBinary& binary : request.prebuilt) {
     if (!fits(binary)) continue;
-    if (auto built = from_binary(binary.bytes, request, lanes); built.ok()) {
+    if (auto built = from_binary(binary.bytes, request); built.ok()) {
       return std::move(*built);
     }
   }
@@ -40,8 +38,7 @@ std::unique_ptr<OpenclProgram> Programs::from_prebuilt(const CompileRequest& req
 }
 
 Result<std::unique_ptr<OpenclProgram>> Programs::from_binary(Bytes binary,
-                                                             const CompileRequest& request,
-                                                             std::uint32_t lanes) {
+                                                             const CompileRequest& request) {
   const unsigned char* bytes = binary.data();
   const std::size_t size = binary.size();
   cl_int device_status = CL_SUCCESS;
@@ -51,12 +48,11 @@ Result<std::unique_ptr<OpenclProgram>> Programs::from_binary(Bytes binary,
   if (program == nullptr || error != CL_SUCCESS) {
     return creation_failure(error, "clCreateProgramWithBinary");
   }
-  return OpenclProgram::build(session_, program, request, lanes);
+  return OpenclProgram::build(session_, program, request);
 }
 
 std::unique_ptr<OpenclProgram> Programs::from_cache(const BinaryKey& key,
-                                                    const CompileRequest& request,
-                                                    std::uint32_t lanes) {
+                                                    const CompileRequest& request) {
   std::vector<std::uint8_t> binary;
   const BinaryCache::Lookup found = cache_.find(key, binary);
   if (found == BinaryCache::Lookup::absent) {
@@ -67,7 +63,7 @@ std::unique_ptr<OpenclProgram> Programs::from_cache(const BinaryKey& key,
     ++counters_.rejected;
     return nullptr;
   }
-  auto built = from_binary(binary, request, lanes);
+  auto built = from_binary(binary, request);
   if (built.ok()) {
     ++counters_.hits;
     return std::move(*built);
@@ -77,8 +73,7 @@ std::unique_ptr<OpenclProgram> Programs::from_cache(const BinaryKey& key,
   return nullptr;
 }
 
-Result<std::unique_ptr<OpenclProgram>> Programs::from_source(const CompileRequest& request,
-                                                             std::uint32_t lanes) {
+Result<std::unique_ptr<OpenclProgram>> Programs::from_source(const CompileRequest& request) {
   if (!session_->info.has_compiler) {
     return {StatusCode::unsupported,
             "kernel '%' has no prebuilt binary for driver '%', and the driver has no compiler",
@@ -92,7 +87,7 @@ Result<std::unique_ptr<OpenclProgram>> Programs::from_source(const CompileReques
   if (program == nullptr || error != CL_SUCCESS) {
     return creation_failure(error, "clCreateProgramWithSource");
   }
-  return OpenclProgram::build(session_, program, request, lanes);
+  return OpenclProgram::build(session_, program, request);
 }
 
 void Programs::keep(const BinaryKey& key, const OpenclProgram& program) {

@@ -21,20 +21,17 @@ class Programs {
   Programs(std::shared_ptr<Session> session, const OpenOptions& options);
 
   // Errors: those of Device::compile.
-  Result<std::unique_ptr<OpenclProgram>> get(const CompileRequest& request, std::uint32_t lanes);
+  Result<std::unique_ptr<OpenclProgram>> get(const CompileRequest& request);
   bool fits(const PrebuiltBinary& binary) const;
   // Unless there is a cache already.
   void keep_in(const std::string& folder) { cache_.begin_in(folder); }
   const CacheCounters& counters() const { return counters_; }
 
  private:
-  std::unique_ptr<OpenclProgram> from_prebuilt(const CompileRequest& request, std::uint32_t lanes);
-  std::unique_ptr<OpenclProgram> from_cache(const BinaryKey& key, const CompileRequest& request,
-                                            std::uint32_t lanes);
-  Result<std::unique_ptr<OpenclProgram>> from_binary(Bytes binary, const CompileRequest& request,
-                                                     std::uint32_t lanes);
-  Result<std::unique_ptr<OpenclProgram>> from_source(const CompileRequest& request,
-                                                     std::uint32_t lanes);
+  std::unique_ptr<OpenclProgram> from_prebuilt(const CompileRequest& request);
+  std::unique_ptr<OpenclProgram> from_cache(const BinaryKey& key, const CompileRequest& request);
+  Result<std::unique_ptr<OpenclProgram>> from_binary(Bytes binary, const CompileRequest& request);
+  Result<std::unique_ptr<OpenclProgram>> from_source(const CompileRequest& request);
   void keep(const BinaryKey& key, const OpenclProgram& program);
 
   std::shared_ptr<Session> session_;

@@ -158,8 +158,8 @@ class TunedCalls;
 class Notes;  // <idletune/notes.hpp>
 
 // A kernel whose launches the agent tunes. A light handle; valid as long as its Agent. launch() may
-// be called from any number of threads; at most Program::lanes() of them (4 by default) proceed at
-// the very same time, further ones wait for each other's enqueue, never for tuning.
+// be called from any number of threads; at most four of them proceed at the very same time, further
+// ones wait for each other's enqueue, never for tuning.
 class TunedKernel {
  public:
   // Enqueues the kernel on the adopted queue. `arguments` are the application's, in the order of

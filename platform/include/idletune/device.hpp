@@ -179,7 +179,7 @@ struct CompileRequest {
   std::string_view source;
   std::string_view entry;    // kernel function
   std::string_view options;  // "-DMWG=64 ..." and the package's own
-  std::uint32_t lanes = 1;
+  std::uint32_t lanes = 1;   // 1 to 256
   // Binaries of just this source, entry and options, intact; loaded instead of compiling where one
   // fits the device.
   Span<const PrebuiltBinary> prebuilt{};

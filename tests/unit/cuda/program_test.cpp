@@ -19,7 +19,7 @@ using namespace idletune::test;
 TEST_CASE("programs say their limits, and a kernel that is not there is a compile error") {
   CudaStub stub;
   auto device = open_stub(stub);
-  auto program = compile_on(*device, "-DSHARED_BYTES=4096", 0);
+  auto program = compile_on(*device, "-DSHARED_BYTES=4096", 4);
   CHECK(program->lanes() == 4);
   CHECK(program->max_work_group_size() == 768);
   CHECK(program->local_memory_bytes() == 4096);

@@ -101,12 +101,10 @@ TEST_CASE("lanes have kernels of their own, the tuner another, and there are no 
   CHECK(beyond.message() == "lane 3: expected one below 3");
 }
 
-TEST_CASE("a request for no lanes gets the device's number of them") {
+TEST_CASE("a request for no lanes, too many, or no entry point is refused") {
   Stub stub;
-  opencl::OpenOptions options = options_for(stub);
-  options.launch_lanes = 6;
-  auto device = required(opencl::open(0, options));
-  CHECK(compile_on(*device, 0)->lanes() == 6);
+  auto device = open_stub(stub);
+  CHECK(device->compile(request_with(0)).code() == StatusCode::invalid_argument);
   CHECK(device->compile(request_with(257)).code() == StatusCode::invalid_argument);
   CompileRequest nameless = request_with(1);
   nameless.entry = "";

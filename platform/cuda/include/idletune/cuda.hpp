@@ -26,8 +26,6 @@ struct OpenOptions {
   std::string cache_folder;
   // Upper bound of what the cache keeps; the files unused for longest go first.
   std::uint64_t cache_limit_bytes = 64ull << 20;
-  // Lanes of programs where CompileRequest::lanes is 0.
-  std::uint32_t launch_lanes = 4;
 };
 
 // Uses the application's CUcontext and CUstream. Both stay the application's and must outlive the

@@ -25,8 +25,6 @@ struct OpenOptions {
   std::string cache_folder;
   // Upper bound of what the cache keeps; the files unused for longest go first.
   std::uint64_t cache_limit_bytes = 64ull << 20;
-  // Kernel objects per program where CompileRequest::lanes is 0.
-  std::uint32_t launch_lanes = 4;
 };
 
 // Uses the application's cl_context, cl_device_id and cl_command_queue (each retained until the
