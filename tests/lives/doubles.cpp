@@ -319,6 +319,7 @@ Result<Nanoseconds> Simulation::launched(const Enqueued& step) {
   Launched& pair = launched_[{c, s}];
   if (pair.times++ == 0) pair.first = time_->now();
   pair.last = time_->now();
+  if (!world_.called && step.items != world_.items(step.values.a, s)) std::abort();
   if (bad_launch_) return Status(StatusCode::device_error, "the application's own fault");
   const int driver = reference_.driver();
   const Nature nature = world_.nature(driver, c);

@@ -32,10 +32,12 @@ class PlayedDevice::PlayedProgram final : public Program {
   PlayedProgram(PlayedDevice& device, Values of, std::string_view entry, std::uint32_t lanes)
       : values(of), device_(device), entry_(entry), lanes_(lanes) {}
   // A profile is the time itself, so that none is allocated.
-  Status enqueue(std::uint32_t, const Range&, Span<const Argument> arguments,
+  Status enqueue(std::uint32_t lane, const Range& range, Span<const Argument> arguments,
                  const LaunchOptions& options, void** profile) override {
+    if (lane >= lanes_) std::abort();
     if (profile != nullptr) *profile = nullptr;
     Enqueued enqueued{values, entry_};
+    enqueued.items = range.global[0];
     std::memcpy(&enqueued.first, arguments[0].data(), sizeof enqueued.first);
     if (options.event != nullptr) enqueued.first = options.event;  // a call takes no arguments
     if (arguments.size() > 1)

@@ -23,6 +23,7 @@ struct Enqueued {
   std::string_view entry;
   const void* first = nullptr;  // of its arguments, and the one after it
   const void* second = nullptr;
+  std::size_t items = 0;
 };
 
 class PlayedDevice final : public Device {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,9 @@ using krylov::Operation, krylov::SparseFormat;
 
 class SolverBuffer final : public Buffer {
  public:
-  explicit SolverBuffer(std::size_t bytes) : numbers_((bytes + 7) / 8), bytes_(bytes) {}
+  // As a driver leaves it: nobody may count on zeros.
+  explicit SolverBuffer(std::size_t bytes)
+      : numbers_((bytes + 7) / 8, std::numeric_limits<double>::quiet_NaN()), bytes_(bytes) {}
   std::size_t size_bytes() const override { return bytes_; }
   Argument argument() const override {
     return Argument(const_cast<void*>(static_cast<const void*>(numbers_.data())));

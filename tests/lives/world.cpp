@@ -276,6 +276,13 @@ double World::ratio(int c, int s) const {
 
 bool World::has_setup(int c) const { return setups && configuration(c)[0] >= 3; }
 
+// As description_of says.
+std::size_t World::items(std::int64_t a, int s) const {
+  const auto n = static_cast<std::size_t>(sizes[static_cast<std::size_t>(s)]);
+  const auto whole = static_cast<std::size_t>(32 * a);
+  return setups ? n : (n + whole - 1) / whole * whole;
+}
+
 Nanoseconds World::launch_time(int driver, int c, int s) const {
   return nature(driver, c) == Nature::slow_launch ? 2 * in_launches(0, s) : in_launches(c, s);
 }

@@ -101,6 +101,7 @@ struct World {
   bool crashes(int driver, int c, int s, bool lent = false) const;  // surely
   Nanoseconds time(int c, int s) const { return times_[at_shape(c, s)]; }
   Nanoseconds in_launches(int c, int s) const { return colder * time(c, s); }  // to be expected
+  std::size_t items(std::int64_t a, int s) const;  // of a launch with that A
   Nanoseconds launch_time(int driver, int c, int s) const;
   // As the application finds out; some fail only after they ran for a while.
   TrialStatus status_of_call(int driver, int c, int s, int times) const;
