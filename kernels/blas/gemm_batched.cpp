@@ -8,14 +8,13 @@
 namespace idletune {
 namespace {
 
+using gemm::kMaxOffset;
 using gemm::kMaxProducts;
 using gemm::name_of;
 using gemm::Operand;
 using gemm::PlacedProduct;
 using gemm::Rectangle;
 using gemm::wrong;
-
-constexpr std::size_t kMaxOffset = std::size_t{1} << 60;
 
 Rectangle moved(const Operand& operand, std::int64_t by) {
   Rectangle rectangle = operand.stored;
@@ -41,7 +40,7 @@ Status Gemm::State::check_offsets(const PlacedProduct& placed, const Offsets& of
   const auto lists = in_order(placed, offsets);
   for (std::size_t i = placed.alpha == 0 ? 2 : 0; i < 3; ++i) {
     const char* const name = name_of(placed.names[i]);
-    const std::size_t furthest = *std::max_element(lists[i].begin(), lists[i].end());
+    const std::uint64_t furthest = *std::max_element(lists[i].begin(), lists[i].end());
     if (furthest > kMaxOffset) {
       return wrong(placed.names[i], "an offset of % is beyond 2^60 elements", name);
     }

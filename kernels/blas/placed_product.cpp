@@ -6,8 +6,6 @@
 namespace idletune::gemm {
 namespace {
 
-constexpr std::int64_t kMaxOffset = std::int64_t{1} << 60;
-
 bool is_size(std::int64_t value) { return value >= 0 && value <= kMaxSize; }
 
 Status check_size(GemmArgument argument, std::int64_t value) {

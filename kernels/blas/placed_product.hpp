@@ -47,6 +47,7 @@ struct PlacedProduct {
 
 // The largest size: what kernels round up to whole groups still fits 32 bits.
 inline constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max() - 4095;
+inline constexpr std::int64_t kMaxOffset = std::int64_t{1} << 60;
 
 // Panels are as wide, and as deep in multiples of it.
 inline constexpr std::int64_t kPanel = 16;
