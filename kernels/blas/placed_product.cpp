@@ -47,6 +47,15 @@ const char* name_of(GemmArgument argument) {
 
 bool overlap(const Rectangle& x, const Rectangle& y) {
   if (x.begin >= y.begin + y.extent() || y.begin >= x.begin + x.extent()) return false;
+  if (x.leading == y.leading) {
+    // The first row of the one behind begins in this row of the other, or in the gap behind it.
+    const Rectangle& first = x.begin <= y.begin ? x : y;
+    const Rectangle& behind = x.begin <= y.begin ? y : x;
+    const std::int64_t row = (behind.begin - first.begin) / x.leading;
+    const std::int64_t within = (behind.begin - first.begin) % x.leading;
+    return (row < first.rows && within < first.columns) ||
+           (row + 1 < first.rows && within + behind.columns > x.leading);
+  }
   // Row by row of the one with fewer rows: whether [first, last] meets a row of the other.
   const Rectangle& few = x.rows <= y.rows ? x : y;
   const Rectangle& many = x.rows <= y.rows ? y : x;
@@ -76,11 +85,9 @@ bool take_other_columns(const Rectangle& x, std::int64_t x_stride, const Rectang
 bool overlap_each_other(const Rectangle& x, std::int64_t count, std::int64_t stride) {
   if (count > 1 && stride < x.columns) return true;
   for (std::int64_t i = 1; i < count && stride < (x.extent() + i - 1) / i; ++i) {
-    // The first row of the one behind begins in this row or the gap behind it.
-    const std::int64_t row = i * stride / x.leading;
-    const std::int64_t within = i * stride % x.leading;
-    if (row < x.rows && within < x.columns) return true;
-    if (row + 1 < x.rows && within + x.columns > x.leading) return true;
+    Rectangle behind = x;
+    behind.begin += i * stride;
+    if (overlap(x, behind)) return true;
   }
   return false;
 }

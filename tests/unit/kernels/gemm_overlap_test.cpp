@@ -42,8 +42,9 @@ TEST_CASE("two matrices overlap where they share an element") {
   Random random(1);
   int overlapping = 0;
   for (int i = 0; i < 5000; ++i) {
-    const Rectangle x = drawn(random);
+    Rectangle x = drawn(random);
     const Rectangle y = drawn(random);
+    if (i % 2 == 0) x.leading = std::max(x.columns, y.leading);
     const bool expected = share(elements(x), elements(y));
     overlapping += expected ? 1 : 0;
     REQUIRE(gemm::overlap(x, y) == expected);
@@ -103,4 +104,7 @@ TEST_CASE("whether results interleave is told without looking at each of their r
   const std::int64_t rows = std::int64_t{1} << 31;
   CHECK_FALSE(gemm::overlap_each_other({0, rows, 1, 32768}, 32768, 1));
   CHECK(gemm::overlap_each_other({0, rows, 1, 32767}, 32768, 1));
+  for (std::int64_t column = 1; column < 32768; ++column) {
+    REQUIRE_FALSE(gemm::overlap({0, rows, 1, 32768}, {column, rows, 1, 32768}));
+  }
 }
