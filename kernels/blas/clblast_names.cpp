@@ -68,8 +68,9 @@ Status open_agent() {
   if (libraries->agent != nullptr) return {};
   Result<idletune::Agent> agent = idletune::Agent::open({});
   if (!agent.ok()) return agent.status();
+  if (Status status = agent->start_background(); !status.ok()) return status;
   libraries->agent = std::make_unique<idletune::Agent>(std::move(*agent));
-  return libraries->agent->start_background();
+  return {};
 }
 
 Result<Loaded*> device_for(Loaded wanted, cl_command_queue queue) {
