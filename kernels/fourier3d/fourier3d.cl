@@ -40,7 +40,7 @@ void fourier3d(const int size, const int images, const GLOBAL float* RESTRICT im
     const int count = min(CHUNK, images - first);
 #if STAGED == 1
     for (int at = LOCAL_ID(1) * WGX + LOCAL_ID(0); at < 9 * count; at += WGX * WGY) {
-      staged[at] = planes[9 * first + at];
+      staged[at] = planes[(size_t)9 * first + at];
     }
     LOCAL_BARRIER();
 #endif
@@ -48,7 +48,7 @@ void fourier3d(const int size, const int images, const GLOBAL float* RESTRICT im
 #if STAGED == 1
       LOCAL_POINTER const float* t = staged + 9 * i;
 #else
-      const GLOBAL float* t = planes + 9 * (first + i);
+      const GLOBAL float* t = planes + (size_t)9 * (first + i);
 #endif
       const GLOBAL float* pixels = image + (size_t)2 * size * size * (first + i);
 #pragma unroll
@@ -145,7 +145,7 @@ KERNEL void fourier3d_reference(const int size, const int images,
   for (int i = 0; i < images; ++i) {
     float place[3];
     for (int k = 0; k < 3; ++k) {
-      const GLOBAL float* t = planes + 9 * i + 3 * k;
+      const GLOBAL float* t = planes + (size_t)9 * i + 3 * k;
       place[k] = FUSED(t[0], (float)column - middle,
                        FUSED(t[1], (float)row - middle, t[2] * ((float)plane - middle)));
     }
