@@ -30,7 +30,7 @@ struct Iterations::Basis {
 namespace {
 
 constexpr double kNothing = 10;  // of the rounding of a sum: what is no longer than that is noise
-constexpr double kEnough = 0.1;  // of a vector's square: if as much is left, that is orthogonal
+constexpr double kEnough = 0.5;  // of a vector's square: where less is left, errors grow
 constexpr double kWorse = 2;     // what a cycle may add to the residual by rounding, as a factor
 
 struct Rotation {

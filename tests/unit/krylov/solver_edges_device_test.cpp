@@ -451,3 +451,22 @@ TEST_CASE("where x becomes zeros the reason does not say that it stays") {
   CHECK(x == Vector(3, 0.0));
   CHECK(report->reason.find("; nothing nearer was found") != std::string::npos);
 }
+
+TEST_CASE("GMRES keeps its vectors orthogonal where each product leaves little that is new") {
+  constexpr std::int32_t kRows = 2100;
+  SparseMatrix matrix;
+  matrix.pattern.columns = kRows;
+  for (std::int32_t i = 0; i < kRows; ++i) {
+    if (i > 0) add_entry(matrix, i - 1, -1);
+    add_entry(matrix, i, 2.5);
+    if (i + 1 < kRows) add_entry(matrix, i + 1, -1);
+    end_row(matrix);
+  }
+  Vector b(kRows);
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::cos(static_cast<double>(i * i));
+  const Subject subject = open_subject();
+  Solver solver = make_solver(subject, matrix, quiet(Precision::f64));
+  const Solved solved = test::solve(solver, b, how(Method::gmres, 1e-10));
+  CHECK(solved.report.ended == Ended::converged);
+  CHECK(solved.report.residual > 0);
+}
