@@ -48,7 +48,10 @@ class Passed {
     return value;
   }
   std::size_t count() { return static_cast<std::size_t>(next<std::int32_t>()); }
-  double* numbers() { return next<double*>(); }
+  template <class Real>
+  Real* numbers() {
+    return next<Real*>();
+  }
   std::vector<std::int32_t> indices(std::size_t n) {
     const auto* const from = next<std::int32_t*>();
     return {from, from + n};
@@ -102,61 +105,67 @@ krylov::StoredPattern pattern_of(SparseFormat format, Passed& passed) {
   return stored;
 }
 
-double sum_of_products(const double* x, const double* y, std::size_t n) {
-  double sum = 0;
+template <class Real>
+Real sum_of_products(const Real* x, const Real* y, std::size_t n) {
+  Real sum = 0;
   for (std::size_t i = 0; i < n; ++i) sum += x[i] * y[i];
   return sum;
 }
 
 // What each of these kernels leaves (kernels/krylov/vectors).
+template <class Real>
 void run_dots(Passed passed, const Range& range) {
   const std::size_t n = passed.count(), slice = passed.count(), count = passed.count();
   const std::size_t stride = passed.count();
-  const double *const v = passed.numbers(), *const w = passed.numbers();
+  const Real *const v = passed.numbers<Real>(), *const w = passed.numbers<Real>();
   const std::size_t first = passed.count(), groups = range.global[0] / range.local[0];
-  double* const parts = passed.numbers();
+  Real* const parts = passed.numbers<Real>();
   const std::size_t products = range.dimensions > 1 ? range.global[1] : 1;
   for (std::size_t k = 0; k < products; ++k) {
-    const double* const x = k < count ? v + k * stride : w;
+    const Real* const x = k < count ? v + k * stride : w;
     for (std::size_t g = 0; g < groups; ++g)
       parts[first + k * groups + g] =
           sum_of_products(x + g * slice, w + g * slice, std::min(slice, n - g * slice));
   }
 }
 
+template <class Real>
 void run_combine(Passed passed) {
   const std::size_t n = passed.count(), count = passed.count(), stride = passed.count();
-  const auto own = passed.next<double>();
-  double factors[8];
-  for (double& factor : factors) factor = passed.next<double>();
-  const double* const v = passed.numbers();
-  double* const w = passed.numbers();
+  const auto own = passed.next<Real>();
+  Real factors[8];
+  for (Real& factor : factors) factor = passed.next<Real>();
+  const Real* const v = passed.numbers<Real>();
+  Real* const w = passed.numbers<Real>();
   for (std::size_t i = 0; i < n; ++i) {
-    double sum = own * w[i];
+    Real sum = own * w[i];
     for (std::size_t k = 0; k < count; ++k) sum += factors[k] * v[k * stride + i];
     w[i] = sum;
   }
 }
 
+template <class Real>
 void run_pointwise(Passed passed) {
   const std::size_t n = passed.count();
-  const double *const d = passed.numbers(), *const x = passed.numbers();
-  double* const z = passed.numbers();
+  const Real *const d = passed.numbers<Real>(), *const x = passed.numbers<Real>();
+  Real* const z = passed.numbers<Real>();
   for (std::size_t i = 0; i < n; ++i) z[i] = d[i] * x[i];
 }
 
 // All of its sums in the first pair.
+template <class Real>
 void run_cg_step(Passed passed, const Range& range, bool has_diagonal, bool spoilt) {
   const std::size_t n = passed.count();
-  const auto alpha = passed.next<double>(), beta = passed.next<double>();
-  const double *const diagonal = passed.numbers(), *const q = passed.numbers();
-  double *const x = passed.numbers(), *const r = passed.numbers(), *const p = passed.numbers();
-  double* const parts = passed.numbers();
-  std::fill_n(parts, 2 * range.global[0] / range.local[0], 0.0);
+  const auto alpha = passed.next<Real>(), beta = passed.next<Real>();
+  const Real *const diagonal = passed.numbers<Real>(), *const q = passed.numbers<Real>();
+  Real *const x = passed.numbers<Real>(), *const r = passed.numbers<Real>(),
+              *const p = passed.numbers<Real>();
+  Real* const parts = passed.numbers<Real>();
+  std::fill_n(parts, 2 * range.global[0] / range.local[0], Real{0});
   for (std::size_t i = 0; i < n; ++i) {
     if (!spoilt || i != n / 2) x[i] += alpha * p[i];
     r[i] -= alpha * q[i];
-    const double z = has_diagonal ? diagonal[i] * r[i] : r[i];
+    const Real z = has_diagonal ? diagonal[i] * r[i] : r[i];
     p[i] = z + beta * p[i];
     parts[0] += r[i] * r[i];
     parts[1] += r[i] * z;
@@ -174,47 +183,57 @@ int option(std::string_view options, std::string_view key) {
 
 class SolverDevice::SolverProgram final : public Program {
  public:
-  SolverProgram(SolverDevice& device, Operation operation, const krylov::ProductKernel& kernel)
-      : device_(device), operation_(operation), kernel_(kernel) {}
+  SolverProgram(SolverDevice& device, Operation operation, const krylov::ProductKernel& kernel,
+                bool single)
+      : device_(device), operation_(operation), kernel_(kernel), single_(single) {}
 
   Status enqueue(std::uint32_t, const Range& range, Span<const Argument> arguments,
                  const LaunchOptions&, void**) override {
-    if (operation_ < Operation::dots) return multiply(Passed(arguments), range);
-    device_.script_.on_other();
-    switch (operation_) {
-      case Operation::dots: run_dots(Passed(arguments), range); break;
-      case Operation::combine: run_combine(Passed(arguments)); break;
-      case Operation::pointwise: run_pointwise(Passed(arguments)); break;
-      default: {
-        const Result<bool> spoilt = device_.script_.on_step();
-        if (!spoilt.ok()) return spoilt.status();
-        run_cg_step(Passed(arguments), range, kernel_.variant.fused == 2, *spoilt);
-      }
-    }
-    return {};
+    return single_ ? run<float>(Passed(arguments), range) : run<double>(Passed(arguments), range);
   }
   std::uint32_t lanes() const override { return 1; }
   std::uint64_t max_work_group_size() const override { return 1024; }
   std::uint64_t local_memory_bytes() const override { return 0; }
 
  private:
+  template <class Real>
+  Status run(const Passed& passed, const Range& range) {
+    if (operation_ < Operation::dots) return multiply<Real>(passed, range);
+    device_.script_.on_other();
+    switch (operation_) {
+      case Operation::dots: run_dots<Real>(passed, range); break;
+      case Operation::combine: run_combine<Real>(passed); break;
+      case Operation::pointwise: run_pointwise<Real>(passed); break;
+      default: {
+        const Result<bool> spoilt = device_.script_.on_step();
+        if (!spoilt.ok()) return spoilt.status();
+        run_cg_step<Real>(passed, range, kernel_.variant.fused == 2, *spoilt);
+      }
+    }
+    return {};
+  }
+  template <class Real>
   Status multiply(Passed passed, const Range& range) {
     const krylov::StoredPattern stored = pattern_of(kernel_.format, passed);
     const auto rows = static_cast<std::size_t>(stored.rows);
-    const double *const values = passed.numbers(), *const x = passed.numbers();
-    double* const y = passed.numbers();
     const auto columns = static_cast<std::size_t>(stored.columns);
-    test::multiply(stored, {values, static_cast<std::size_t>(stored.slots)}, {x, columns},
-                   {y, rows});
-    Status status = device_.script_.on_product(kernel_, {y, rows});
+    const auto* const numbers = passed.numbers<Real>();
+    const std::vector<double> values(numbers, numbers + stored.slots);
+    const auto* const from = passed.numbers<Real>();
+    const std::vector<double> x(from, from + columns);
+    Real* const to = passed.numbers<Real>();
+    std::vector<double> y(rows);
+    test::multiply(stored, values, x, y);
+    Status status = device_.script_.on_product(kernel_, y);
+    for (std::size_t i = 0; i < rows; ++i) to[i] = static_cast<Real>(y[i]);
     if (kernel_.variant.fused == 0 || !status.ok()) return status;
-    const double* const diagonal = passed.numbers();
+    const Real* const diagonal = passed.numbers<Real>();
     const std::size_t first = passed.count();
-    double* const parts = passed.numbers() + 2 * first;
-    std::fill_n(parts, 2 * range.global[0] / range.local[0], 0.0);
+    Real* const parts = passed.numbers<Real>() + 2 * first;
+    std::fill_n(parts, 2 * range.global[0] / range.local[0], Real{0});
     for (std::size_t i = 0; i < rows; ++i) {
-      parts[0] += x[i] * y[i];
-      parts[1] += y[i] * y[i] * (kernel_.variant.fused == 2 ? diagonal[i] : 1);
+      parts[0] += static_cast<Real>(x[i] * y[i]);
+      parts[1] += static_cast<Real>(y[i] * y[i]) * (kernel_.variant.fused == 2 ? diagonal[i] : 1);
     }
     return status;
   }
@@ -222,6 +241,7 @@ class SolverDevice::SolverProgram final : public Program {
   SolverDevice& device_;
   const Operation operation_;
   const krylov::ProductKernel kernel_;
+  const bool single_;  // numbers of four bytes
 };
 
 SolverDevice::SolverDevice(const std::string& driver, SolverScript script)
@@ -244,8 +264,9 @@ Result<std::unique_ptr<Program>> SolverDevice::compile(const CompileRequest& req
     kernel.format = static_cast<SparseFormat>(operation);
     if (Status status = script_.on_compile(kernel); !status.ok()) return status;
   }
-  return std::unique_ptr<Program>(
-      new SolverProgram(*this, static_cast<Operation>(operation), kernel));
+  return std::unique_ptr<Program>(new SolverProgram(*this, static_cast<Operation>(operation),
+                                                    kernel,
+                                                    option(request.options, "-DPRECISION=") != 64));
 }
 
 Result<std::unique_ptr<Buffer>> SolverDevice::allocate(std::size_t bytes) {

@@ -107,7 +107,10 @@ class Solving {
   Running* solver_of(int s);
   bool works(const char* what, const Status& status);
   std::vector<double> numbers(std::size_t count);  // in [-1, 1), all but near 0
-  void paid(Running& running, double seconds, std::uint32_t products, int others, bool last);
+  void paid(Running& running, double seconds, std::uint32_t products, double others, bool last);
+  static std::uint32_t products_of(const krylov::SolveReport& report,
+                                   const krylov::SolveOptions& options);
+  void passes_beside(Nanoseconds time);
   void rests(const Running& running, bool nothing_follows);
   void waits();
   void waits_in_vain(Nanoseconds more);
@@ -149,6 +152,7 @@ class Solving {
   bool failed_ = false;  // an error of the device that is nobody's fault
   // For the medium; in this call, since the medium answered.
   Nanoseconds waited_{0}, in_vain_{0};
+  Nanoseconds beside_{0};  // of this call: what is no product
 };
 
 }  // namespace idletune::lives

@@ -161,6 +161,9 @@ World::World(std::uint64_t s, const WorldLimits& limits) : seed(s) {
     profiling = true;
   }
   solves = worker && (draw(16) % 3 == 0 || says(limits.force, "solve"));
+  methods = solves && draw(17) % 2 == 0 && !says(limits.force, "cg");
+  mixed = methods && draw(18) % 2 == 0;
+  large = methods && draw(19) % 8 == 0;
   const bool alike = !profiling || called || says(limits.force, "alike");
   if (!alike && draw(15) % 3 == 0) colder = 2;
   make_packages(na, nb);

@@ -71,6 +71,9 @@ struct World {
   bool setups = false;    // some configurations prepare something once, of a constant buffer
   bool captures = false;  // the application may lend data
   bool solves = false;    // the application solves linear systems as well
+  bool methods = false;   // all of them, also where numbers are single and refined
+  bool mixed = false;     // numbers of solvers are single, and refined
+  bool large = false;     // one of their matrices has more rows than are all checked
   bool called = false;    // calls of the application's own, which tell what no trial does
   AgentOptions options;
   struct Package {
