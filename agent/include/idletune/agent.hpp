@@ -189,9 +189,9 @@ class TunedKernel {
   // buffers of the tuner's, if trials ran it here, in this session or an earlier one, and
   // scratch_limit_bytes allows it: many drivers generate code at the first launch, and without
   // that it is the application's first frame that waits. Agent::kernel() has done so already for
-  // shapes that the journal knows. Blocks; seconds where nothing is compiled or measured yet. Errors:
-  // invalid_argument, unsupported, out_of_memory: as launch(); out_of_memory also where max_shapes
-  // is reached, beyond which launches work all the same.
+  // shapes that the journal knows. Blocks; seconds where nothing is compiled or measured yet.
+  // Errors: invalid_argument, unsupported, out_of_memory: as launch(); out_of_memory also where
+  // max_shapes is reached, beyond which launches work all the same.
   Status prepare(const Shape& shape);
   // Says how many launches of this shape are still to come. Waits for nothing; counts from the
   // tuner's next look on.
