@@ -434,6 +434,4 @@ std::string AgentState::explain_locked() const {
   return text.finish(status_locked());
 }
 
-// --- background ---
-
 }  // namespace idletune::detail

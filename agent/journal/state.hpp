@@ -79,9 +79,8 @@ class State {
   void for_each_adoption(const Visitor<const Adoption&>& visit) const;
   std::size_t adoption_count() const { return adoptions_.entries().size(); }
 
-  // How a configuration lost the shape the last time.
-  std::optional<Demotion> demotion(const TrialKey& key) const;
   bool was_demoted(const TrialKey& key) const { return demotions_.find(key) != nullptr; }
+  // How configurations lost the shape the last time.
   void for_each_demotion(const ShapeKey& key, const Visitor<const Demotion&>& visit) const;
 
   const Ledger& ledger() const { return ledger_; }

@@ -70,10 +70,6 @@ std::optional<Adoption> State::stale_adoption(const ShapeKey& key) const {
   return newest;
 }
 
-std::optional<Demotion> State::demotion(const TrialKey& key) const {
-  return decode_entry<Demotion>(demotions_, key);
-}
-
 void State::for_each_demotion(const ShapeKey& key, const Visitor<const Demotion&>& visit) const {
   visit_range<Demotion>(
       demotions_, {key.kernel, key.device, key.driver, key.shape, 0},

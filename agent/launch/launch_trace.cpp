@@ -23,7 +23,6 @@ LaunchTrace::LaunchTrace(Page& page, std::uint64_t session) : page_(page), sessi
       cell.state.store(free, kRelaxed);
       continue;
     }
-    found.session = cell.session.load(kRelaxed);
     found.place = static_cast<Place>(place);
     found.who = cell.who.load(kRelaxed);
     found.shape = cell.shape.load(kRelaxed);

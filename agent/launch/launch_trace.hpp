@@ -41,7 +41,6 @@ class LaunchTrace {
 
   // What a session before left behind.
   struct Unended {
-    std::uint64_t session = 0;
     Place place = Place::helper;
     std::uint64_t who = 0, shape = 0;
     Nanoseconds begun{0};

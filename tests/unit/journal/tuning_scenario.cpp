@@ -4,6 +4,7 @@
 #include <string>
 
 #include "models/core/digest.hpp"
+#include "tests/unit/journal/losses.hpp"
 
 namespace idletune::journal {
 
@@ -208,9 +209,8 @@ void Scenario::adopt() {
     demotion.configuration = trial.configuration;
     demotion.losses = static_cast<std::uint32_t>(serial_);
     journal_->demoted(demotion);
-    pending_.push_back({0, SIZE_MAX, [lost = trial.key(), serial = serial_](const State& state) {
-                          const auto found = state.demotion(lost);
-                          return found && found->losses >= serial;
+    pending_.push_back({0, SIZE_MAX, [trial, serial = serial_](const State& state) {
+                          return losses_of(state, trial).value_or(0) >= serial;
                         }});
     acknowledge_if(journal_->storage_status().ok());
     return;
