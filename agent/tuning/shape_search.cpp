@@ -72,12 +72,6 @@ void ShapeSearch::note_measured(const Configuration& configuration, Nanoseconds 
   if (time.count() > 0) first_pick_time_ = time;
 }
 
-ProposalOrigin ShapeSearch::recall(const KnownMeasurement& known) { return recall(known, false); }
-
-ProposalOrigin ShapeSearch::recall_explored(const KnownMeasurement& known) {
-  return recall(known, true);
-}
-
 ProposalOrigin ShapeSearch::recall(const KnownMeasurement& known, bool explored) {
   const Configuration& configuration = known.configuration;
   const Observation& seen = known.observation;

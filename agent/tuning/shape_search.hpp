@@ -107,11 +107,9 @@ class ShapeSearch {
   // Tried right after the first pick: it won under another driver, say. Before recall(): those that
   // have been measured since are dropped.
   void add_hint(const Configuration& configuration) { hints_.push_back(configuration); }
-  // In the order in which they were made. Tells as what each was proposed.
-  ProposalOrigin recall(const KnownMeasurement& known);
-  // The same for measurements that nobody proposed: whoever explored drew uniformly what is no
-  // entry of the model.
-  ProposalOrigin recall_explored(const KnownMeasurement& known);
+  // In the order in which they were made. Tells as what each was proposed. `explored`: nobody
+  // proposed it; whoever explored drew uniformly what is no entry of the model.
+  ProposalOrigin recall(const KnownMeasurement& known, bool explored = false);
   // Another model from now on. What was found here stays; `known` is all of it that a searcher can
   // be told again.
   void renew(std::shared_ptr<const KernelModel> model, Span<const KnownMeasurement> known);
@@ -187,7 +185,6 @@ class ShapeSearch {
   Observation told(const StepResult& result);
   void set_up();
   bool is_baseline(const Configuration& configuration) const;
-  ProposalOrigin recall(const KnownMeasurement& known, bool explored);
   std::optional<Proposal> propose();
   bool admit(const Proposal& proposal, Admission admission);
   // It has been measured here; `time` is 0 unless it ran correctly.

@@ -133,7 +133,7 @@ std::size_t tell_measured(const History& history, ShapeSearch& search) {
     Observation seen;
     seen.status = history.status[row];
     if (history.correct(row)) seen.run_time = from_ns(std::max(1.0, history.run_time_ns(row)));
-    (void)search.recall_explored({history.configuration(row), seen, {}});
+    (void)search.recall({history.configuration(row), seen, {}}, true);
     ++told;
   }
   return told;

@@ -290,7 +290,7 @@ TEST_CASE("of an explored space all but the model's entries are uniform draws") 
   Case with(model_with_first_pick());
   std::uint32_t drawn = 0;
   for (std::int64_t x = 0; x < 50; ++x) {
-    drawn += with.search.recall_explored(known(x, 100 + x)) == ProposalOrigin::random ? 1 : 0;
+    drawn += with.search.recall(known(x, 100 + x), true) == ProposalOrigin::random ? 1 : 0;
   }
   CHECK(drawn == 38);
   CHECK(with.search.evidence().draws.count() == 38);
