@@ -312,23 +312,20 @@ void Flight::build(Build build) {
 // On the worker's thread; nobody else touches `build` or the device meanwhile.
 void Flight::build_for_launches(Build& build) const {
   const Nanoseconds before = thread_cpu_time();
-  compile_for_launches(build);
-  build.processor = thread_cpu_time() - before;
-}
-
-void Flight::compile_for_launches(Build& build) const {
   KernelState& kernel = *build.task->kernel.state;
   const Configuration& configuration = build.install.configuration;
   Result<std::unique_ptr<Variant>> variant =
       kernel.build(build.task->slot, configuration, build.install.selection);
   build.status = variant.status();
-  if (!variant.ok()) return;
-  const KernelPackage& package = kernel.package();
-  const Shape small = small_shape(package, build.task->slot.shape, &configuration);
-  build.status =
-      warm_up(kernel.device(), package, *(*variant)->programs, small,
-              package.plan(small, configuration), configuration, core_.first_launch_deadline());
-  if (build.status.ok()) build.variant = std::move(*variant);
+  if (variant.ok()) {
+    const KernelPackage& package = kernel.package();
+    const Shape small = small_shape(package, build.task->slot.shape, &configuration);
+    build.status =
+        warm_up(kernel.device(), package, *(*variant)->programs, small,
+                package.plan(small, configuration), configuration, core_.first_launch_deadline());
+    if (build.status.ok()) build.variant = std::move(*variant);
+  }
+  build.processor = thread_cpu_time() - before;
 }
 
 Status Flight::launch_once(KernelTask& task, const trial::StepPrograms& programs,
@@ -357,7 +354,6 @@ void Flight::launch_default_small(KernelTask& kernel) {
                     small_shape(package, shape, &standard), standard, kSmallScratchBytes);
 }
 
-// Where the default was measured and nothing better was found.
 std::size_t Flight::launch_known_defaults(KernelTask& kernel, Nanoseconds left) {
   const DeviceInfo& device = kernel.state->device().info();
   const journal::State& state = journal_.state();
@@ -381,7 +377,6 @@ std::size_t Flight::launch_known_defaults(KernelTask& kernel, Nanoseconds left) 
   return launched;
 }
 
-// Whether a build or a stage of ours uses the application's device object from another thread.
 bool Flight::device_is_used(const KernelTask& kernel) const {
   const Device* device = &kernel.state->device();
   if (build_ && &build_->task->kernel.state->device() == device) return true;

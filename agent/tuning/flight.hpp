@@ -96,7 +96,6 @@ class Flight : EnginePart {
  private:
   void end_runner(KernelTask& kernel);
   void runner_failed(KernelTask& kernel, const Status& status);
-  void compile_for_launches(Build& build) const;
   Next fit(ShapeTask& task, TrialRequest& request, TimeSource source, Nanoseconds remaining,
            bool announced, IdleReport& report);
   Nanoseconds sync_takes() const;

@@ -70,7 +70,6 @@ void grant(ShapeTask& task, bool bearable) {
 
 }  // namespace
 
-// Takes the times of sampled launches.
 void Production::drain_tickets(ShapeTask& task) {
   Device& device = task.kernel.state->device();
   take_times(task.slot.tickets, device, [&](const WatchTicket& ticket, Nanoseconds time) {

@@ -12,8 +12,6 @@ constexpr std::size_t kMaxPublishedAtStart = 16;
 
 }  // namespace
 
-// What an earlier session adopted for a shape is built before anything is searched there. True if
-// there was such a shape.
 bool Steps::recall_one() {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {

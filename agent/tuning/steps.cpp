@@ -436,7 +436,6 @@ void Steps::reference_ran(ShapeTask& task, const TrialOutcome& outcome) {
       joined("the device is lost: the reference failed in a new helper: %", outcome.message));
 }
 
-// A throttled clock slows the default down as well: both are measured again, side by side.
 void Steps::begin_recheck(ShapeTask& task) {
   task.compared_at = now();
   const CandidateContext context =
