@@ -10,7 +10,7 @@
 //   STAGED     1: the images' matrices are copied to local memory, CHUNK at a time
 //   UNROLL     of the loop over the four columns of pixels
 //   VECTOR     2: a complex number is loaded and added as a vector; 1: as two floats
-//   SKIP       1: a pixel that is too far away is skipped by a branch; 0: it gets the weight 0
+//   SKIP       1: a pixel that is too far away is skipped by a branch; 0: it counts as 0
 
 #define CHUNK 16
 #define RADIUS 2
@@ -74,18 +74,20 @@ void fourier3d(const int size, const int images, const GLOBAL float* RESTRICT im
                   pixel_u >= 0 && pixel_u < size && pixel_v >= 0 && pixel_v < size;
 #if SKIP == 1
               if (inside && near > 0.0f) {
-                const float weight = near * near;
-                const int at = 2 * (pixel_v * size + pixel_u);
+                const int counts = 1;
 #else
               {
-                const float weight = inside && near > 0.0f ? near * near : 0.0f;
-                const int at = inside ? 2 * (pixel_v * size + pixel_u) : 0;
+                const int counts = inside && near > 0.0f;
 #endif
+                const float weight = counts ? near * near : 0.0f;
+                const int at = inside ? 2 * (pixel_v * size + pixel_u) : 0;
 #if VECTOR == 2
-                sum[j] = MULTIPLY_ADD(SPLAT(2, weight), LOAD_VECTOR(2, pixels + at), sum[j]);
+                const FLOAT_VECTOR(2) pixel = LOAD_VECTOR(2, pixels + at);
+                sum[j] = MULTIPLY_ADD(SPLAT(2, weight), counts ? pixel : SPLAT(2, 0.0f), sum[j]);
 #else
-                sum[2 * j] = MULTIPLY_ADD(weight, pixels[at], sum[2 * j]);
-                sum[2 * j + 1] = MULTIPLY_ADD(weight, pixels[at + 1], sum[2 * j + 1]);
+                const float real = pixels[at], imaginary = pixels[at + 1];
+                sum[2 * j] = MULTIPLY_ADD(weight, counts ? real : 0.0f, sum[2 * j]);
+                sum[2 * j + 1] = MULTIPLY_ADD(weight, counts ? imaginary : 0.0f, sum[2 * j + 1]);
 #endif
                 weight_sum[j] += weight;
               }
