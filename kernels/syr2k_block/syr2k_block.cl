@@ -26,14 +26,15 @@ KERNEL void syr2k_block_reference(const int n, const int k, const GLOBAL float* 
   if (row >= n || column >= n) return;
   float sum = 0.0f;
   float lost = 0.0f;
-  for (int i = 0; i < 2 * k; ++i) {
-    const GLOBAL float* left = i % 2 == 0 ? a : b;
-    const GLOBAL float* right = i % 2 == 0 ? b : a;
-    const float term =
-        FUSED(left[(size_t)row * k + i / 2], right[(size_t)column * k + i / 2], -lost);
-    const float next = sum + term;
-    lost = (next - sum) - term;
-    sum = next;
+  for (int d = 0; d < k; ++d) {
+    for (int i = 0; i < 2; ++i) {
+      const GLOBAL float* left = i == 0 ? a : b;
+      const GLOBAL float* right = i == 0 ? b : a;
+      const float term = FUSED(left[(size_t)row * k + d], right[(size_t)column * k + d], -lost);
+      const float next = sum + term;
+      lost = (next - sum) - term;
+      sum = next;
+    }
   }
   const size_t at = (size_t)row * n + column;
   c[at] = FUSED(beta, c[at], alpha * sum);

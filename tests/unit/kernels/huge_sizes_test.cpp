@@ -248,6 +248,18 @@ TEST_CASE("no kernel touches anything outside its buffers at sizes that are not 
   if (only == nullptr) CHECK(counts.ended > 2 * counts.long_loops);
 }
 
+// In a hundredth of a second no device adds up that many.
+TEST_CASE("the reference of a rank-2k update adds up 2^31 terms, not none") {
+  const auto device = test::open_corner_device(limits_of("opencl"), {10, false});
+  const auto package = open_package(test::kernel_path("syr2k_block"));
+  const auto programs = required(trial::compile_reference(*device, *package));
+  const Shape shape{1, std::int64_t{1} << 30};
+  const auto plan = required(package->reference().plan(shape));
+  const std::string ended = run_corners(*device, *package, programs, plan.steps(), shape,
+                                        package->reference().configuration());
+  CHECK(ended.rfind("timeout", 0) == 0);
+}
+
 TEST_CASE("products with several work items per row stay inside at the most rows") {
   const auto device = test::open_corner_device(limits_of("opencl"), {});
   Counts counts;
