@@ -11,8 +11,8 @@ namespace idletune::detail {
 namespace {
 
 constexpr std::size_t kLeastRows = Comparison::kLeastRows;
-constexpr std::size_t kLeastNews = 16;    // measurements after which it is tried again, and
-constexpr std::size_t kNewsShare = 4;     // one for so many that there were
+constexpr std::size_t kLeastNews = 16;  // measurements after which it is tried again, and
+constexpr std::size_t kNewsShare = 4;   // one for so many that there were
 constexpr Nanoseconds kStageLimit = std::chrono::milliseconds(50);
 constexpr unsigned kMostPatience = 1u << 20;
 constexpr Nanoseconds kFirstGuess = std::chrono::milliseconds(2);  // of a stage never seen

@@ -130,9 +130,9 @@ struct ShapeTask {
   bool class_hinted = false;  // what ran for its class was proposed
 
   // --- accounts ---
-  double said_launches = -1;        // by the application; negative: it did not say
-  std::uint64_t said_at = 0;        // launches when it said so
-  std::uint64_t past_launches = 0;  // of earlier sessions
+  double said_launches = -1;         // by the application; negative: it did not say
+  std::uint64_t said_at = 0;         // launches when it said so
+  std::uint64_t past_launches = 0;   // of earlier sessions
   std::uint64_t noted_launches = 0;  // in the statistics
   std::uint64_t credited_launches = 0;
   Nanoseconds class_time{0};              // of a launch since then, where all run for their class

@@ -17,8 +17,7 @@
 
 namespace idletune::lives {
 
-using detail::ShapeSlot, detail::ShapeTask;
-using detail::TimeSource;
+using detail::ShapeSlot, detail::ShapeTask, detail::TimeSource;
 
 struct Process::Inside {
   explicit Inside(const ProcessParts& parts) : slots(parts.disk) {}
@@ -29,8 +28,7 @@ struct Process::Inside {
   const World::Package* package = nullptr;
   std::vector<char> buffers;  // one for each shape
   char weights[2] = {}, queues[2] = {};
-  int versions[2] = {};
-  int weight = 0, queue = 0;
+  int versions[2] = {}, weight = 0, queue = 0;
   char indices = 0;  // what the application may lend
   std::shared_ptr<PlayedTime> time;
   std::shared_ptr<PlayedDevice> device;
@@ -276,20 +274,20 @@ Snapshot Process::snapshot() const {
     result.adopted[text(adoption.trial.shape_key())] =
         std::to_string(adoption.trial.key().configuration);
   });
-  const std::uint64_t device_key = inside_->key_of(0, 0).device;
   for (int s = 0; s < world_.shapes(); ++s) {
     for (const World::Package* package : world_.packages) {
-      const auto past =
-          state.shape_statistics(package->read->digest() ^ device_key, world_.shape(s));
-      if (past) result.launches[{package->read->digest(), s}] = past->launches;
+      const std::uint64_t kernel = package->read->digest();
+      const std::uint64_t whose = inside_->key_of(0, 0).device;
+      const auto past = state.shape_statistics(kernel ^ whose, world_.shape(s));
+      if (past) result.launches[{kernel, s}] = past->launches;
     }
   }
   return result;
 }
 
 Snapshot Process::account() const {
-  const AgentStatus status = inside_->engine().status();
   Snapshot result;
+  const AgentStatus status = inside_->engine().status();
   result.charged = status.charged_seconds;
   result.kernel = status.kernel_seconds;
   result.saved = status.saved_seconds;

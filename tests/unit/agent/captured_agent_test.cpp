@@ -31,7 +31,7 @@ namespace {
 
 const Shape kShape{64};
 
-std::vector<std::uint8_t> package(bool captured = true, const std::string& more = {}) {
+std::vector<std::uint8_t> lending_package(bool captured = true, const std::string& more = {}) {
   KernelDescription description = test::played_description();
   description.source += more;
   DescribedArgument columns = test::made_buffer("columns", "N");
@@ -51,7 +51,7 @@ struct Application {
     };
     board->device.copy_script = [this] { board->clock.advance(3ms); };
     agent.emplace(agent_on(*board, options));
-    kernel.emplace(required(agent->kernel(board->device, package(captured))));
+    kernel.emplace(required(agent->kernel(board->device, lending_package(captured))));
     columns = *board->device.allocate(256);
     y = *board->device.allocate(256);
     set(5, 7);
@@ -212,10 +212,10 @@ TEST_CASE("devices, and packages of one name, are each tuned on what was lent to
   };
   REQUIRE(application.capture().ok());
   application.set(5, 8);
-  auto of_other = required(application.agent->kernel(device, package(true, " otherwise")));
+  auto of_other = required(application.agent->kernel(device, lending_package(true, " otherwise")));
   REQUIRE(
       of_other.capture(kShape, application.columns->argument(), application.y->argument()).ok());
-  auto on_other = required(application.agent->kernel(other_device, package()));
+  auto on_other = required(application.agent->kernel(other_device, lending_package()));
   application.set(5, 9);
   REQUIRE(
       on_other.capture(kShape, application.columns->argument(), application.y->argument()).ok());
