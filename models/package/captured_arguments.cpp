@@ -123,6 +123,7 @@ Result<CapturedArguments> CapturedArguments::make(const KernelPackage& package, 
   BackWriter records(list);
   std::string names(package.name());
   std::uint64_t total = 0;
+  std::size_t behind = 0;  // bytes of the data, each padded
   limit_bytes = std::min<std::uint64_t>(limit_bytes, kMaxBytes / 2);
   CaptureHeader header{};
   for (std::size_t i = 0; i < package.argument_count(); ++i) {
@@ -143,6 +144,8 @@ Result<CapturedArguments> CapturedArguments::make(const KernelPackage& package, 
                              {},
                              *bytes};
     records.put(&record, sizeof record);
+    const auto size = static_cast<std::size_t>(*bytes);
+    behind += size + padding(size);
     names += spec.name;
   }
   if (header.arrays == 0) {
@@ -162,14 +165,7 @@ Result<CapturedArguments> CapturedArguments::make(const KernelPackage& package, 
   file.put(names.data(), names.size());
   file.pad();
   // Data need no copy here: they are behind, each at a multiple of eight.
-  std::size_t size = made.bytes_.size();
-  for (std::size_t i = 0; i < header.arrays; ++i) {
-    ArrayHeader record;
-    std::memcpy(&record, list.data() + i * sizeof record, sizeof record);
-    size +=
-        static_cast<std::size_t>(record.bytes) + padding(static_cast<std::size_t>(record.bytes));
-  }
-  made.bytes_.resize(size);
+  made.bytes_.resize(made.bytes_.size() + behind);
   if (Status status = made.read(); !status.ok()) return status;
   return made;
 }

@@ -98,7 +98,7 @@ double KernelKnowledge::portfolio_score(std::size_t entry) const {
 }
 
 double KernelKnowledge::portfolio_relative(std::size_t entry, std::size_t source) const {
-  return static_cast<double>(values_of(portfolio_->relative())[entry * source_count() + source]);
+  return static_cast<double>(portfolio_row(entry)[source]);
 }
 
 Span<const float> KernelKnowledge::portfolio_row(std::size_t entry) const {

@@ -4,22 +4,20 @@
 
 #include "models/package/kernel_package.hpp"
 #include "models/schema/kernel_generated.h"
+#include "models/schema/table_layout.hpp"
 
 namespace idletune {
+
+using table_layout::text_of;
+using table_layout::values_of;
 
 std::optional<Expression> operations_of(const KernelPackage& package) {
   // The package was verified when it was opened; bytecode is by load().
   const auto* stored = kernel_schema::GetKernelPackage(package.bytes().data())->operations();
   if (stored == nullptr || stored->code() == nullptr) return std::nullopt;
-  const Span<const std::uint32_t> code(stored->code()->data(), stored->code()->size());
-  const Span<const std::int64_t> constants =
-      stored->constants() == nullptr
-          ? Span<const std::int64_t>()
-          : Span<const std::int64_t>(stored->constants()->data(), stored->constants()->size());
-  const std::string_view text =
-      stored->text() == nullptr ? std::string_view() : stored->text()->string_view();
   Result<Expression> expression =
-      Expression::load(code, constants, text, package.dimension_count(), 0);
+      Expression::load(values_of(stored->code()), values_of(stored->constants()),
+                       text_of(stored->text()), package.dimension_count(), 0);
   if (!expression.ok()) return std::nullopt;
   return std::move(*expression);
 }
