@@ -20,7 +20,7 @@ void UniformDraws::add(Nanoseconds time) {
   const std::uint64_t slot = random.below(correct_);
   random_state_ = random.next();
   if (slot >= kCapacity) return;
-  erase(slot);
+  erase(static_cast<std::size_t>(slot));
   insert(time);
 }
 
