@@ -3,10 +3,12 @@
 namespace idletune {
 namespace {
 
-// A parameter of the space with several values that no entry for the kernel has.
-std::string why_unknown(const Model& model, const History& history, const Space& space) {
+// A parameter of the space with several values that an entry for the kernel lacks, if any.
+std::string why_no_pick(const Model& model, const History& history, const Space& space) {
+  bool named = false;
   for (const KernelKnowledge& kernel : model.kernels()) {
     if (kernel.name() != history.kernel) continue;
+    named = true;
     for (std::size_t p = 0; p < space.parameter_count(); ++p) {
       bool known = space.parameter_values(p).size() == 1;
       for (std::size_t i = 0; i < kernel.parameter_count(); ++i)
@@ -17,6 +19,7 @@ std::string why_unknown(const Model& model, const History& history, const Space&
       }
     }
   }
+  if (named) return "nothing that the model names is in this space";
   return "the model does not know " + history.kernel;
 }
 
@@ -36,12 +39,8 @@ KnownKernel known_kernel(const std::shared_ptr<const Model>& model, const Histor
     return known;
   }
   known.model = KernelModel::of(model, history.kernel, space, named_inputs(history));
-  if (known.model == nullptr) {
-    known.no_first_pick = why_unknown(*model, history, space);
-    return known;
-  }
   known.first_pick = first_pick_on(known.model.get(), history, space);
-  if (!known.first_pick) known.no_first_pick = "nothing that the model names is in this space";
+  if (!known.first_pick) known.no_first_pick = why_no_pick(*model, history, space);
   return known;
 }
 
