@@ -25,13 +25,15 @@ struct Iterations::Basis {
   std::vector<double> h, c, s, g;  // Hessenberg's matrix by columns; rotations; right-hand side
   std::vector<double> sums;
   std::size_t columns = 0;  // done in this cycle
+  double lost = 0;          // in this cycle: the largest inner product of two of v, estimated
 };
 
 namespace {
 
 constexpr double kNothing = 10;  // of the rounding of a sum: what is no longer than that is noise
-constexpr double kEnough = 0.5;  // of a vector's square: where less is left, errors grow
-constexpr double kWorse = 2;     // what a cycle may add to the residual by rounding, as a factor
+constexpr double kEnough = 0.1;  // of a vector's square: if as much is left, its length is known
+constexpr double kMostLost = 1e-4;  // of being orthogonal: A V = V H holds whatever was lost
+constexpr double kWorse = 2;        // what a cycle may add to the residual by rounding, as a factor
 
 struct Rotation {
   double c;
@@ -54,14 +56,18 @@ Iterations::Length Iterations::orthogonalise(Basis& basis, std::size_t count) {
     vectors_.dots(basis.v, *basis.next, {basis.sums.data(), count + 1});
     const double square = basis.sums[count];
     if (!again) length.noise = kNothing * vectors_.roundoff() * std::sqrt(square);
-    double left = square;
+    double left = square, lost = vectors_.roundoff() * std::sqrt(square);
     for (std::size_t i = 0; i < count; ++i) {
       h[i] += basis.sums[i];
+      lost += basis.lost * std::fabs(basis.sums[i]);
       left -= basis.sums[i] * basis.sums[i];
     }
     if (!std::isfinite(left)) return {left, left};
-    const bool enough = again || left > kEnough * square;
     length.value = std::sqrt(std::fmax(0, left));
+    // What two vectors have in common the next one has of both, more so the less of it is left.
+    lost /= length.value;
+    const bool enough = again || (left > kEnough * square && lost <= kMostLost);
+    if (enough && !again) basis.lost = std::fmax(basis.lost, lost);
     const double factor = enough && length.value > length.noise ? 1 / length.value : 1;
     for (std::size_t i = 0; i < count; ++i) basis.sums[i] *= -factor;
     vectors_.combine(basis.v, {basis.sums.data(), count}, factor, *basis.next);
@@ -139,6 +145,7 @@ Status Iterations::gmres(const Buffer& b, Buffer& x) {
   while (!ended && status().ok()) {
     vectors_.scale(1 / norm, *basis.current);
     basis.columns = 0;
+    basis.lost = 0;
     ended = cycle(basis, norm);
     vectors_.copy(x, *nearest);
     add_solution(basis, total, x);
