@@ -2,6 +2,7 @@
 #pragma once
 
 #include "agent/host/cli/command_line.hpp"
+#include "agent/host/cli/context.hpp"
 #include "agent/host/cli/text_layout.hpp"
 #include "models/host/history/import.hpp"
 
