@@ -52,17 +52,7 @@ SparseMatrix pairs(std::int32_t rows) {
 }
 
 // Some thirty iterations.
-SparseMatrix band(std::int32_t rows) {
-  SparseMatrix matrix;
-  matrix.pattern.columns = rows;
-  for (std::int32_t row = 0; row < rows; ++row) {
-    if (row > 0) test::add_entry(matrix, row - 1, -1);
-    test::add_entry(matrix, row, 2.125);
-    if (row < rows - 1) test::add_entry(matrix, row + 1, -1);
-    test::end_row(matrix);
-  }
-  return matrix;
-}
+SparseMatrix band(std::int32_t rows) { return test::tridiagonal(rows, -1, 2.125, -1); }
 
 Status wrong(const char* what) { return {StatusCode::internal, "WRONG: %", what}; }
 

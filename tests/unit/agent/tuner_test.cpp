@@ -16,6 +16,17 @@ using namespace idletune;
 
 namespace {
 
+// 64 x 64 configurations.
+TunerOptions large_space() {
+  TunerOptions options;
+  options.parameters = {{"X", {}}, {"Y", {}}};
+  for (std::int64_t i = 0; i < 64; ++i) {
+    options.parameters[0].values.push_back(i);
+    options.parameters[1].values.push_back(i);
+  }
+  return options;
+}
+
 TunerOptions two_parameters() {
   TunerOptions options;
   options.name = "blocks";
@@ -127,13 +138,7 @@ TEST_CASE("the same seed asks in the same order") {
 }
 
 TEST_CASE("searching on pays for many uses of a large space and not for none") {
-  TunerOptions options;
-  options.parameters = {{"X", {}}, {"Y", {}}};
-  for (std::int64_t i = 0; i < 64; ++i) {
-    options.parameters[0].values.push_back(i);
-    options.parameters[1].values.push_back(i);
-  }
-  auto tuner = required(Tuner::open(options));
+  auto tuner = required(Tuner::open(large_space()));
   for (int i = 0; i < 4; ++i) {
     auto configuration = required(tuner.ask());
     tuner.tell(configuration, {TrialStatus::correct, Nanoseconds(1000000 + 100000 * i)});
@@ -187,13 +192,7 @@ TEST_CASE("a time that was taken back promises no more than a failure at once") 
   for (const bool asked : {false, true}) {
     std::vector<std::string> reasons;
     for (const bool taken_back : {false, true}) {
-      TunerOptions options;
-      options.parameters = {{"X", {}}, {"Y", {}}};
-      for (std::int64_t i = 0; i < 64; ++i) {
-        options.parameters[0].values.push_back(i);
-        options.parameters[1].values.push_back(i);
-      }
-      auto tuner = required(Tuner::open(options));
+      auto tuner = required(Tuner::open(large_space()));
       for (int i = 0; i < 20; ++i)
         tuner.tell(required(tuner.ask()), {TrialStatus::correct, Nanoseconds(10000000 + i)});
       const Configuration found = asked ? required(tuner.ask()) : Configuration{63, 63};

@@ -68,22 +68,10 @@ SparseMatrix random_matrix(std::int32_t rows, std::int32_t columns, double share
   return matrix;
 }
 
-SparseMatrix tridiagonal(std::int32_t rows) {
-  SparseMatrix matrix;
-  matrix.pattern.columns = rows;
-  for (std::int32_t row = 0; row < rows; ++row) {
-    if (row > 0) add_entry(matrix, row - 1, -0.5);
-    add_entry(matrix, row, 2);
-    if (row + 1 < rows) add_entry(matrix, row + 1, 0.25);
-    end_row(matrix);
-  }
-  return matrix;
-}
-
 std::vector<Named> small_matrices() {
   std::vector<Named> all;
-  all.push_back({"1 x 1", tridiagonal(1)});
-  all.push_back({"tridiagonal", tridiagonal(19)});
+  all.push_back({"1 x 1", test::tridiagonal(1, -0.5, 2, 0.25)});
+  all.push_back({"tridiagonal", test::tridiagonal(19, -0.5, 2, 0.25)});
   all.push_back({"no entries", random_matrix(5, 3, 0, false)});
   all.push_back({"empty rows and zeros", random_matrix(33, 33, 0.2, false)});
   all.push_back({"one dense row", random_matrix(20, 20, 0.05, true)});

@@ -18,4 +18,18 @@ inline void end_row(krylov::SparseMatrix& matrix) {
   ++matrix.pattern.rows;
 }
 
+// What is 0 is no entry.
+inline krylov::SparseMatrix tridiagonal(std::int32_t rows, double below, double diagonal,
+                                        double above) {
+  krylov::SparseMatrix matrix;
+  matrix.pattern.columns = rows;
+  for (std::int32_t row = 0; row < rows; ++row) {
+    if (below != 0 && row > 0) add_entry(matrix, row - 1, below);
+    add_entry(matrix, row, diagonal);
+    if (above != 0 && row + 1 < rows) add_entry(matrix, row + 1, above);
+    end_row(matrix);
+  }
+  return matrix;
+}
+
 }  // namespace idletune::test

@@ -55,24 +55,14 @@ ByteVector model_of(const std::string& device, const std::vector<Said>& all) {
   return write_model(contents);
 }
 
-SparseMatrix tridiagonal() {
-  SparseMatrix matrix;
-  matrix.pattern.columns = 500;
-  for (std::int32_t row = 0; row < 500; ++row) {
-    if (row > 0) test::add_entry(matrix, row - 1, -1);
-    test::add_entry(matrix, row, 2.5);
-    if (row < 499) test::add_entry(matrix, row + 1, -1);
-    test::end_row(matrix);
-  }
-  return matrix;
-}
+SparseMatrix matrix_of_500() { return test::tridiagonal(500, -1, 2.5, -1); }
 
 // After so many products that everything there is to try was tried.
 Result<Solver> multiplied(const test::Subject& subject, const ByteVector& model) {
   SolverOptions options;
   options.choosing = Choosing::always;
   options.model = model;
-  auto solver = Solver::make(*subject.device, *subject.queue, tridiagonal(), options);
+  auto solver = Solver::make(*subject.device, *subject.queue, matrix_of_500(), options);
   if (!solver.ok()) return solver;
   const std::vector<double> x(500, 1.0);
   std::vector<double> y(500);
@@ -93,7 +83,7 @@ TEST_CASE("iterations go on in rows while another format is made, on a thread or
     SolverOptions options;
     options.own_thread = own_thread;
     options.model = model;
-    Solver solver = test::make_solver(subject, tridiagonal(), options);
+    Solver solver = test::make_solver(subject, matrix_of_500(), options);
     const std::vector<double> x(500, 1.0);
     std::vector<double> y(500);
     bool under_way = false;
@@ -103,7 +93,7 @@ TEST_CASE("iterations go on in rows while another format is made, on a thread or
       CHECK(y[1] == 0.5);
       under_way = under_way || solver.conversion().reason.find("under way") != std::string::npos;
       // New numbers meanwhile are those that the other format gets.
-      if (under_way) REQUIRE(solver.set_values(tridiagonal().values).ok());
+      if (under_way) REQUIRE(solver.set_values(matrix_of_500().values).ok());
     }
     CHECK(solver.conversion().verdict != Conversion::Verdict::keep);
     CHECK(solver.conversion().cost_ms > 0);

@@ -23,16 +23,7 @@ using namespace idletune::krylov;
 namespace {
 
 // Each row's entry and the one before it.
-SparseMatrix pairs(std::int32_t rows) {
-  SparseMatrix matrix;
-  matrix.pattern.columns = rows;
-  for (std::int32_t row = 0; row < rows; ++row) {
-    if (row > 0) test::add_entry(matrix, row - 1, -1);
-    test::add_entry(matrix, row, 2);
-    test::end_row(matrix);
-  }
-  return matrix;
-}
+SparseMatrix pairs(std::int32_t rows) { return test::tridiagonal(rows, -1, 2, 0); }
 
 }  // namespace
 

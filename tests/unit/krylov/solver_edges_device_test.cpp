@@ -454,14 +454,7 @@ TEST_CASE("where x becomes zeros the reason does not say that it stays") {
 
 TEST_CASE("GMRES keeps its vectors orthogonal where each product leaves little that is new") {
   constexpr std::int32_t kRows = 2100;
-  SparseMatrix matrix;
-  matrix.pattern.columns = kRows;
-  for (std::int32_t i = 0; i < kRows; ++i) {
-    if (i > 0) add_entry(matrix, i - 1, -1);
-    add_entry(matrix, i, 2.5);
-    if (i + 1 < kRows) add_entry(matrix, i + 1, -1);
-    end_row(matrix);
-  }
+  const SparseMatrix matrix = test::tridiagonal(kRows, -1, 2.5, -1);
   Vector b(kRows);
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::cos(static_cast<double>(i * i));
   const Subject subject = open_subject();

@@ -1,6 +1,7 @@
 // Packages whose variants are several launches: what is stored, planned and refused.
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,15 @@ std::string refusal_of_steps(const KernelDescription& description) {
   const auto packed = pack(description);
   CHECK(packed.code() == StatusCode::invalid_argument);
   return packed.status().message();
+}
+
+// With a dimension REST that may be 0, behind N.
+std::shared_ptr<const KernelPackage> with_rest(const std::string& first_global) {
+  KernelDescription description = steps_description();
+  description.dimensions.push_back("REST");
+  description.zero_dimensions = {"REST"};
+  description.steps[0].launch.global = {first_global};
+  return required(KernelPackage::open(*pack(description), "test"));
 }
 
 }  // namespace
@@ -76,11 +86,7 @@ TEST_CASE("a shape at which no step's condition holds cannot be launched") {
 }
 
 TEST_CASE("a step without work is left out where its configuration was put in, too") {
-  KernelDescription description = steps_description();
-  description.dimensions.push_back("REST");
-  description.zero_dimensions = {"REST"};
-  description.steps[0].launch.global = {"round_up(REST, LOCAL)"};
-  const auto package = required(KernelPackage::open(*pack(description), "test"));
+  const auto package = with_rest("round_up(REST, LOCAL)");
   const auto fixed = package->where({0, 4});
   for (const Shape& shape : {Shape{64, 0}, Shape{64, 9}}) {
     const auto plan = required(package->plan(shape, {0, 4}));
@@ -90,11 +96,7 @@ TEST_CASE("a step without work is left out where its configuration was put in, t
 }
 
 TEST_CASE("a global size of 0 that no dimension of 0 makes is refused with any other dimension") {
-  KernelDescription description = steps_description();
-  description.dimensions.push_back("REST");
-  description.zero_dimensions = {"REST"};
-  description.steps[0].launch.global = {"(N - 64) * LOCAL"};
-  const auto package = required(KernelPackage::open(*pack(description), "test"));
+  const auto package = with_rest("(N - 64) * LOCAL");
   const auto fixed = package->where({0, 4});
   for (const Shape& shape : {Shape{64, 0}, Shape{64, 9}}) {
     const Status refused = package->plan(shape, {0, 4}).status();

@@ -17,6 +17,7 @@
 using namespace idletune;
 using idletune::test::board_that;
 using idletune::test::Disk;
+using idletune::test::PlayedBoard;
 using idletune::test::PlayedEngine;
 using namespace std::chrono_literals;
 
@@ -28,6 +29,16 @@ const Configuration kBest{8, 8};
 
 Configuration launched_by(const std::string& options) {
   return {fake::option(options, "A"), fake::option(options, "B")};
+}
+
+// While it refuses, the driver launches everything but the best.
+void let_refuse(PlayedBoard& board, const bool& refuses) {
+  const auto launches = board.device.launch_script;
+  board.device.launch_script = [&refuses,
+                                launches](const std::string& options) -> Result<Nanoseconds> {
+    if (refuses && launched_by(options) == kBest) return Status(StatusCode::device_error, "no");
+    return launches(options);
+  };
 }
 
 void run_for_long(PlayedEngine& engine) {
@@ -47,11 +58,7 @@ TEST_CASE(
     const auto board = board_that();
     PlayedEngine engine(*board, disk);
     bool refuses = false;
-    const auto launches = board->device.launch_script;
-    board->device.launch_script = [&](const std::string& options) -> Result<Nanoseconds> {
-      if (refuses && launched_by(options) == kBest) return Status(StatusCode::device_error, "no");
-      return launches(options);
-    };
+    let_refuse(*board, refuses);
     REQUIRE(engine.launch(kProblem, 1000).ok());
     engine.tune(10h);
     REQUIRE(engine.explain().running == kBest);
@@ -84,11 +91,7 @@ TEST_CASE("what was taken back promises nothing, now and after a start") {
     const auto board = board_that(times);
     PlayedEngine engine(*board, disk);
     bool refuses = false;
-    const auto launches = board->device.launch_script;
-    board->device.launch_script = [&](const std::string& options) -> Result<Nanoseconds> {
-      if (refuses && launched_by(options) == kBest) return Status(StatusCode::device_error, "no");
-      return launches(options);
-    };
+    let_refuse(*board, refuses);
     REQUIRE(engine.launch(kProblem, 1000).ok());
     engine.tune(10h);
     REQUIRE(engine.explain().running == kBest);
