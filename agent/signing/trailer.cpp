@@ -63,7 +63,7 @@ bool is_product(std::string_view name) {
   bool right = !name.empty() && name.size() <= kMaxProductBytes;
   while (right && !name.empty()) {
     const Character next = first_character(name);
-    right = next.well_formed && next.code >= 0x20 && (next.code < 0x7F || next.code > 0x9F);
+    right = next.well_formed && !is_control(next.code);
     name.remove_prefix(next.bytes);
   }
   return right;

@@ -30,10 +30,9 @@ Character first_character(std::string_view text) {
 }
 
 bool is_shown(const Character& character) {
-  constexpr std::uint32_t kHidden[][2] = {{0, 0x1F},        {0x7F, 0x9F},      {0xAD, 0xAD},
-                                          {0x200B, 0x200F}, {0x2028, 0x202E},  {0x2060, 0x206F},
-                                          {0xFEFF, 0xFEFF}, {0xE0000, 0xE0FFF}};
-  bool shown = character.well_formed;
+  constexpr std::uint32_t kHidden[][2] = {{0xAD, 0xAD},     {0x200B, 0x200F}, {0x2028, 0x202E},
+                                          {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xE0000, 0xE0FFF}};
+  bool shown = character.well_formed && !is_control(character.code);
   for (const auto& range : kHidden)
     shown = shown && (character.code < range[0] || character.code > range[1]);
   return shown;

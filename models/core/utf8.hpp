@@ -15,6 +15,11 @@ struct Character {
 };
 Character first_character(std::string_view text);
 
+// Those that move a cursor or end a line.
+constexpr bool is_control(std::uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code <= 0x9F);
+}
+
 // False for controls, for what turns the direction of text, and for what takes no room: what nobody
 // who reads a terminal or a message is to get from strangers.
 bool is_shown(const Character& character);

@@ -9,7 +9,7 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
 
 bool may_appear(std::uint32_t code) {
-  if (code < 0x20 || (code >= 0x7F && code < 0xA0)) return false;
+  if (is_control(code)) return false;
   if ((code & 0xFFFEu) == 0xFFFEu || (code >= 0xFDD0 && code <= 0xFDEF)) return false;
   const bool turns_direction = code == 0x061C || code == 0x200E || code == 0x200F ||
                                (code >= 0x202A && code <= 0x202E) ||
