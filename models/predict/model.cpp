@@ -54,6 +54,12 @@ std::string_view KernelKnowledge::parameter(std::size_t i) const {
   return text_of(entry_->parameters()->Get(static_cast<flatbuffers::uoffset_t>(i)));
 }
 
+std::int32_t KernelKnowledge::column_of(std::string_view name) const {
+  auto column = static_cast<std::int32_t>(parameter_count());
+  while (--column >= 0 && parameter(static_cast<std::size_t>(column)) != name) continue;
+  return column;
+}
+
 std::size_t KernelKnowledge::source_count() const {
   if (sources_ == nullptr) return 0;
   return sources_->sources()->size();
@@ -175,17 +181,6 @@ double KernelKnowledge::well_performing_fraction(double r) const {
   return sum / static_cast<double>(source_count());
 }
 
-namespace {
-
-// -1: there is none of this name.
-std::int32_t column_of(const KernelKnowledge& kernel, std::string_view parameter) {
-  auto column = static_cast<std::int32_t>(kernel.parameter_count());
-  while (--column >= 0 && kernel.parameter(static_cast<std::size_t>(column)) != parameter) continue;
-  return column;
-}
-
-}  // namespace
-
 const KernelKnowledge* Model::kernel(std::string_view name, const Space& space,
                                      std::string_view inputs) const {
   const KernelKnowledge* best = nullptr;
@@ -196,7 +191,7 @@ const KernelKnowledge* Model::kernel(std::string_view name, const Space& space,
     if (!named.empty() && named != inputs) continue;
     std::size_t matches = 0, unknown = 0;
     for (std::size_t p = 0; p < space.parameter_count(); ++p) {
-      if (column_of(candidate, space.parameter_name(p)) >= 0) {
+      if (candidate.column_of(space.parameter_name(p)) >= 0) {
         ++matches;
       } else if (space.parameter_values(p).size() > 1) {
         ++unknown;
@@ -228,7 +223,7 @@ SpaceMapping::SpaceMapping(const KernelKnowledge& kernel, const Space& space,
                            const Configuration& fallback)
     : space_(space) {
   for (std::size_t p = 0; p < space.parameter_count(); ++p) {
-    const std::int32_t column = column_of(kernel, space.parameter_name(p));
+    const std::int32_t column = kernel.column_of(space.parameter_name(p));
     const bool single = space.parameter_values(p).size() == 1;
     const bool known = fallback.size() == space.parameter_count();
     if (column < 0 && !single && !known) possible_ = false;

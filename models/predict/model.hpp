@@ -73,6 +73,8 @@ class KernelKnowledge {
   std::string_view name() const;
   std::size_t parameter_count() const;
   std::string_view parameter(std::size_t i) const;
+  // -1: it knows none of this name.
+  std::int32_t column_of(std::string_view name) const;
 
   // Names of the dimensions and features of its problems, blanks between; empty: not known.
   // Allocates.

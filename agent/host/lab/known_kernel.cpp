@@ -10,13 +10,9 @@ std::string why_no_pick(const Model& model, const History& history, const Space&
     if (kernel.name() != history.kernel) continue;
     named = true;
     for (std::size_t p = 0; p < space.parameter_count(); ++p) {
-      bool known = space.parameter_values(p).size() == 1;
-      for (std::size_t i = 0; i < kernel.parameter_count(); ++i)
-        known = known || kernel.parameter(i) == space.parameter_name(p);
-      if (!known) {
-        return "the model of " + history.kernel + " lacks parameter " +
-               std::string(space.parameter_name(p));
-      }
+      const std::string_view name = space.parameter_name(p);
+      if (space.parameter_values(p).size() > 1 && kernel.column_of(name) < 0)
+        return "the model of " + history.kernel + " lacks parameter " + std::string(name);
     }
   }
   if (named) return "nothing that the model names is in this space";
