@@ -96,8 +96,8 @@ void Shapes::leave(KernelTask& kernel, ShapeSlot& slot) {
 // Other objects of the same kernel launch it, too.
 void Shapes::note_shape(ShapeTask& task, Nanoseconds time) {
   const std::uint64_t launches = task.launches();
-  if (launches == 0) return;
   const std::uint64_t fresh = launches - std::exchange(task.noted_launches, launches);
+  if (fresh == 0) return;
   journal::ShapeStatistics statistics;
   statistics.kernel = task.identity.kernel ^ task.identity.device;
   statistics.shape = task.slot.shape;
