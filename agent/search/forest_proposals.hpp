@@ -35,7 +35,8 @@ struct ForestProposalOptions {
 // Predicts run times over a space, and is kept up to date little by little, at a bounded cost per
 // proposal. Method: agent/search/README.md. A space with at most kMaxFollowed numbered
 // configurations is predicted as a whole if 512 KiB are enough for that; of another one a sample
-// that is renewed, and neighbours of the best. Deterministic under its seed and the order of calls. One thread.
+// that is renewed, and neighbours of the best. Deterministic under its seed and the order of calls.
+// One thread.
 class ForestProposals final : public LearnedProposals {
  public:
   static constexpr std::uint64_t kMaxFollowed = 20480;

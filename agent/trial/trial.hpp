@@ -45,9 +45,9 @@ struct TrialRequest {
 
 // What became of the reference in the helper that a stage ran in, before anything else ran there.
 enum class ReferenceRun : std::uint8_t {
-  none,   // nobody knows: no helper started, it was killed by others, or none was needed
-  well,   // or it ran, and `prepare` says more of what failed
-  failed  // or hung. Where an earlier helper died, the device did not survive that.
+  none,   // nobody knows: no helper started, others killed it, or none was needed
+  well,   // it came to an end; if it has failed, `prepare` says more
+  failed  // or hung; where an earlier helper died, the device did not survive that
 };
 
 struct TrialOutcome {

@@ -19,8 +19,9 @@ bool uses_numbers(std::string_view source);
 // What takes those names away that it defines itself.
 std::string without_own_numbers(std::string_view source);
 
-// `source` behind the dialect (and `numbers`: its further names) and a #line directive, so that compilers number its lines as the file
-// `file_name` has them. A source that begins with such a directive of its own keeps it.
+// `source` behind the dialect (and `numbers`: its further names) and a #line directive, so that
+// compilers number its lines as the file `file_name` has them. A source that begins with such a
+// directive of its own keeps it.
 std::string with_portable_dialect(std::string_view source, std::string_view file_name,
                                   bool numbers);
 // `source` in C without comments, indentation and repeated blanks. Every line stays a line, so that
