@@ -51,8 +51,13 @@ void Race::add(std::size_t i, Nanoseconds time) {
   ran(i);
   Entrant& entrant = entrants_[i];
   if (runs(i) <= policy_.uncounted || counted(i) > field().rounds) return;
-  entrant.times.add(time);
+  add_out_of_turn(i, time);
   ++entrant.counted;
+}
+
+void Race::add_out_of_turn(std::size_t i, Nanoseconds time) {
+  Entrant& entrant = entrants_[i];
+  entrant.times.add(time);
   entrant.time = entrant.times.typical(policy_.estimator);
 }
 

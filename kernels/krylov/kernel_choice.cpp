@@ -1,6 +1,7 @@
 #include "kernels/krylov/kernel_choice.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace idletune::krylov {
 namespace {
@@ -44,10 +45,11 @@ void KernelChoice::again(const KernelChoice& other) {
   race_.ran(0);
 }
 
-void KernelChoice::note() {
-  const std::size_t best = race_.best();
-  best_ = best < Race::kMost ? best : 0;
-  over_ = race_.over() && race_.counted(best_) >= least_counted_;
+// Who looks better does not take over before it was: but at the end all have run in turns.
+void KernelChoice::note(bool takes_over) {
+  const std::size_t best = race_.best() == Race::kNobody ? 0 : race_.best();
+  over_ = race_.over() && race_.counted(best) >= least_counted_;
+  if (takes_over || over_ || !race_.is_in(best_)) best_ = best;
 }
 
 std::uint32_t KernelChoice::in_a_row() const {
@@ -65,15 +67,26 @@ double KernelChoice::extra_us() const {
 }
 
 void KernelChoice::took(double microseconds) {
-  const std::size_t kernel = race_.next();
-  const std::uint32_t runs = race_.runs(kernel);
-  if (runs > 1 && !fills_row(microseconds)) return race_.ran(kernel);
-  race_.add(kernel, std::chrono::round<Nanoseconds>(Microseconds(microseconds)));
-  if (runs == 1) return ran_alone(kernel, microseconds);
-  if (runs == 0) return;
-  if (variants_[kernel].kind != 0 && microseconds > kSharingIsSlow * best_us()) stop_sharing();
+  const auto time = std::chrono::round<Nanoseconds>(Microseconds(microseconds));
+  const std::size_t kernel = next();
+  const bool confirms = challenger_us_ > 0;
+  if (confirms) {
+    race_.ran(kernel);
+    race_.add_out_of_turn(kernel, time);
+  } else {
+    const std::uint32_t runs = race_.runs(kernel);
+    if (runs > 1 && !fills_row(microseconds)) return race_.ran(kernel);
+    race_.add(kernel, time);
+    if (runs == 1) return ran_alone(kernel, microseconds);
+    if (runs == 0) return;
+    if (kernel != best_ && kernel == race_.best() && best_us() > 0) {
+      challenger_us_ = microseconds;
+      return;
+    }
+    if (variants_[kernel].kind != 0 && microseconds > kSharingIsSlow * best_us()) stop_sharing();
+  }
   for (std::size_t out = race_.loser(); out != Race::kNobody; out = race_.loser()) race_.leave(out);
-  note();
+  note(confirms && std::exchange(challenger_us_, 0) < microseconds);
   const Race::Field field = race_.field();
   paused_ = field.rounds == 0 || field.due == field.left;
 }

@@ -33,7 +33,7 @@ class KernelChoice {
   std::uint32_t in_a_row() const;
   std::uint32_t usual_row() const { return row_; }
   bool over() const { return over_; }
-  const KernelVariant& current() const { return running() ? variants_[race_.next()] : best(); }
+  const KernelVariant& current() const { return running() ? variants_[next()] : best(); }
   const KernelVariant& best() const { return variants_[best_]; }
   double best_us() const { return us_of(best_); }  // its median; 0: not measured
   // How often that was measured: once in passing tells little, since it may have been disturbed.
@@ -52,14 +52,16 @@ class KernelChoice {
   double extra_us() const;
 
  private:
-  std::uint32_t runs_of_next() const { return over() ? 1 : race_.runs(race_.next()); }
+  // Who looks better than the best one has that run once more at once: the clock may have changed.
+  std::size_t next() const { return challenger_us_ > 0 ? best_ : race_.next(); }
+  std::uint32_t runs_of_next() const { return over() ? 1 : race_.runs(next()); }
   double us_of(std::size_t kernel) const {
     return race_.counted(kernel) > 0 ? Microseconds(race_.time(kernel)).count() : first_alone_us_;
   }
   bool fills_row(double microseconds);
   void ran_alone(std::size_t kernel, double microseconds);
   void stop_sharing();
-  void note();
+  void note(bool takes_over = false);
 
   Race race_;
   std::vector<KernelVariant> variants_;  // the race's entrants
@@ -67,6 +69,7 @@ class KernelChoice {
   std::uint32_t least_counted_ = 0;      // of the best one
   double first_alone_us_ = 0;            // one product of the first kernel; 0: not measured
   double least_alone_us_ = 0;            // of all
+  double challenger_us_ = 0;             // of who looks better than the best one; 0: nobody
   std::size_t best_ = 0;                 // as the race says, as is whether it is over: products ask
   bool over_ = true;
   bool paused_ = false;

@@ -94,6 +94,7 @@ class Race {
   // Counted unless it is ahead of others: what is compared is of the same moments.
   void add(std::size_t i, Nanoseconds time);
   void ran(std::size_t i) { ++runs_, ++entrants_[i].runs; }  // with no time that counts
+  void add_out_of_turn(std::size_t i, Nanoseconds time);     // a time, but no turn of its own
   // One that is to leave; kNobody: none. Never what runs, with which the others are compared.
   std::size_t loser();
   bool over() const;
