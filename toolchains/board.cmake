@@ -1,4 +1,11 @@
 # What the configurations for boards have in common. They set <idletune_toolchain>, empty on such a board.
+if(NOT idletune_board)
+  get_filename_component(idletune_board ${CMAKE_PARENT_LIST_FILE} NAME_WE)
+endif()
+if(IDLETUNE_BOARD AND NOT IDLETUNE_BOARD STREQUAL idletune_board)
+  message(FATAL_ERROR "This folder was configured for ${IDLETUNE_BOARD}, whose settings stay: build for "
+    "${idletune_board} in a folder of its own, as in -B build/${idletune_board}")
+endif()
 if(idletune_toolchain)
   if(CMAKE_CXX_COMPILER AND NOT CMAKE_TOOLCHAIN_FILE)
     message(FATAL_ERROR "This folder was configured for this machine, and its compiler stays: build for "
@@ -6,6 +13,7 @@ if(idletune_toolchain)
   endif()
   set(CMAKE_TOOLCHAIN_FILE ${CMAKE_CURRENT_LIST_DIR}/${idletune_toolchain} CACHE FILEPATH "")
 endif()
+set(IDLETUNE_BOARD ${idletune_board} CACHE INTERNAL "")
 set(CMAKE_BUILD_TYPE MinSizeRel CACHE STRING "")
 set(CMAKE_UNITY_BUILD ON CACHE BOOL "")
 set(IDLETUNE_BUILD_HOST OFF CACHE BOOL "")
