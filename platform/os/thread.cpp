@@ -34,11 +34,10 @@ bool enter_class(int policy) {
 
 bool lower_thread_priority(ThreadPriority priority) {
   if (priority == ThreadPriority::normal) return true;
-#ifdef SCHED_IDLE
   if (priority == ThreadPriority::idle && enter_class(SCHED_IDLE)) return true;
-#endif
-  // Who starts it may be of a real-time class, in which nothing is nice.
-  (void)enter_class(SCHED_OTHER);
+  // Who starts it may be of a real-time class, in which nothing is nice; or of one below nice ones.
+  const int now = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+  if (now != SCHED_IDLE && now != SCHED_BATCH) (void)enter_class(SCHED_OTHER);
   return raise_nice_to(priority == ThreadPriority::low ? kLowNice : kIdleNice);
 }
 

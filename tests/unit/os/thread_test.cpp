@@ -86,6 +86,16 @@ TEST_CASE("a low thread of a real-time one is none" * doctest::test_suite("real 
   CHECK(nice >= 10);
 }
 
+TEST_CASE("a low thread of one in a class below nice ones stays there") {
+  std::thread application([] {
+    sched_param parameters{};
+    REQUIRE(::sched_setscheduler(0, SCHED_IDLE, &parameters) == 0);
+    CHECK(lower_thread_priority(ThreadPriority::low));
+    CHECK(::sched_getscheduler(0) == SCHED_IDLE);
+  });
+  application.join();
+}
+
 TEST_CASE("a thread blocks the application's signals, not faults") {
   sigset_t mask;
   ::sigemptyset(&mask);
