@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/host/learn/model_sections.hpp"
 #include "models/predict/model.hpp"
 #include "models/predict/model_format.hpp"
 #include "models/predict/model_writer.hpp"
@@ -92,12 +93,21 @@ bool has_published(const ModelSection& section) {
 
 // It stands for itself: nothing in it refers to other sections.
 void take_published_along(const ModelKernel& dropped, ModelKernel& kept) {
-  if (dropped.parameters != kept.parameters ||
+  const auto found = std::find_if(dropped.sections.begin(), dropped.sections.end(), has_published);
+  if (found == dropped.sections.end() ||
       std::any_of(kept.sections.begin(), kept.sections.end(), has_published)) {
     return;
   }
-  const auto found = std::find_if(dropped.sections.begin(), dropped.sections.end(), has_published);
-  if (found != dropped.sections.end()) kept.sections.push_back(*found);
+  const auto& stored = *flatbuffers::GetRoot<model_schema::PublishedSection>(found->bytes.data());
+  PublishedConfigurations published;
+  published.origin = text(stored.origin());
+  published.parameters = dropped.parameters;
+  for (const auto* pick : *stored.picks()) {
+    Configuration values;
+    for (const std::int64_t value : *pick->values()) values.push_back(value);
+    published.entries.push_back({text(pick->device()), values, pick->devices()});
+  }
+  add_section(kept, SectionKind::published, write_published(published, kept.parameters));
 }
 
 }  // namespace

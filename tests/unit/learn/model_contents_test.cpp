@@ -90,6 +90,18 @@ TEST_CASE("published configurations come along where the winner has none") {
   }
 }
 
+TEST_CASE("published configurations come along into another order of parameters") {
+  const ModelContents shipped = model_of("blur", "A1", 3, true);
+  ModelContents own = model_of("blur", "B1", 5);
+  std::swap(own.kernels[0].parameters[0], own.kernels[0].parameters[1]);
+  const auto model = opened(merge_models({shipped, own}, {"shipped", "own"}).contents);
+  const KernelKnowledge& kernel = model->kernels()[0];
+  REQUIRE(kernel.published_count() == 1);
+  CHECK(kernel.published(0).device == "Mali");
+  CHECK(kernel.published(0).values[0] == 2);
+  CHECK(kernel.published(0).values[1] == 16);
+}
+
 TEST_CASE("a section of a later version comes along unread, with what its file asked of readers") {
   ModelContent content;
   content.minimum_agent = 2;
