@@ -310,8 +310,8 @@ std::string Promises::best_runs(const Process& process, int s, bool noisy) const
   const double time = in_seconds(world_.profiling ? world_.launch_time(driver, running, s)
                                                   : world_.time(running, s));
   const double best_time = in_seconds(world_.in_launches(best, s));
-  // Noise in what ran and in what was compared with it add up.
-  if (best_time >= (noisy ? 0.75 : 0.9) * time) return std::string();
+  // Noise of a fifth in what ran, and in what was compared with it, add up.
+  if (best_time >= (noisy ? 0.9 / 1.44 : 0.9) * time) return std::string();
   const int measured = process.measured(best, s);
   const char* why = process.is_suspect(best) ? "-best-is-suspect"
                     : measured < 0           ? "-best-never-measured"
