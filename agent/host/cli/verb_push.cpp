@@ -125,22 +125,24 @@ void look_at(const Board& board, const Pushed& pushed, BoardAnswer& answer) {
 }
 
 // Beside, then synced, then under the name that the agent looks for. What was cut off is not renamed.
-// With adb what is beside is there already.
-std::string taking_script(const Board& board, const Pushed& pushed, const std::string& part) {
+// With adb what is beside is there already; else it is named for the shell that writes it, so that
+// what others left is told from what they are writing.
+std::string taking_script(const Board& board, const Pushed& pushed, const std::string& copied) {
   const std::string incoming = board.state + "/incoming";
   const std::string size = std::to_string(pushed.file.size());
   const bool beside = board.way == Board::Way::adb;
+  const std::string part = quoted(copied) + (beside ? "" : ".$$");
+  const std::string sweep = "for left in " + quoted(incoming) +
+                            "/part-*; do [ -d /proc/${left##*.} ] || rm -f \"$left\"; done";
   std::string command = "idletune-board receive " + quoted(board.state) + " --length " + size +
                         " --digest " + hexadecimal(pushed.digest) + " >/dev/null";
-  if (beside)
-    command += " < " + quoted(part) + "; got=$?; rm -f " + quoted(part) + "; [ $got = 0 ]";
-  std::string shell = "[ $(wc -c < " + quoted(part) + ") -eq " + size + " ] && sync && mv -f " +
-                      quoted(part) + " " + quoted(incoming + "/pushed.itmodel") +
-                      " && sync || { rm -f " + quoted(part) + "; false; }";
-  // What an earlier way that broke has left takes room.
-  if (!beside) {
-    shell = "mkdir -p " + quoted(incoming) + " && rm -f " + quoted(incoming) + "/part-* && cat > " +
-            quoted(part) + " && " + shell;
+  if (beside) command += " < " + part + "; got=$?; " + sweep + "; [ $got = 0 ]";
+  std::string shell = "[ $(wc -c < " + part + ") -eq " + size + " ] && sync && mv -f " + part +
+                      " " + quoted(incoming + "/pushed.itmodel") + " && sync; got=$?; rm -f " +
+                      part + "; " + sweep + "; [ $got = 0 ]";
+  if (!beside) {  // what takes room goes before
+    shell = "mkdir -p " + quoted(incoming) + " && { " + sweep + "; } && cat > " + part + " && " +
+            shell;
   }
   return std::string("if ") + kHasCommand + "; then " + command + "; else " + shell + "; fi";
 }
