@@ -196,7 +196,8 @@ Result<std::vector<Board>> boards_of(const std::vector<std::string>& words) {
       begin = end == bytes->end() ? end : end + 1;
       ++number;
       for (std::size_t i = 0; i < line.size(); ++i)  // a path may have one in it
-        if (line[i] == '#' && (i == 0 || std::isspace(static_cast<unsigned char>(line[i - 1])) != 0))
+        if (line[i] == '#' &&
+            (i == 0 || std::isspace(static_cast<unsigned char>(line[i - 1])) != 0))
           line.resize(i);
       while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0)
         line.pop_back();

@@ -141,8 +141,8 @@ std::string taking_script(const Board& board, const Pushed& pushed, const std::s
                       " " + quoted(incoming + "/pushed.itmodel") + " && sync; got=$?; rm -f " +
                       part + "; " + sweep + "; [ $got = 0 ]";
   if (!beside) {  // what takes room goes before
-    shell = "mkdir -p " + quoted(incoming) + " && { " + sweep + "; } && cat > " + part + " && " +
-            shell;
+    shell =
+        "mkdir -p " + quoted(incoming) + " && { " + sweep + "; } && cat > " + part + " && " + shell;
   }
   return std::string("if ") + kHasCommand + "; then " + command + "; else " + shell + "; fi";
 }

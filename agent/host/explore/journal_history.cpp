@@ -254,7 +254,9 @@ Result<std::vector<History>> histories_of_journal(Bytes bytes, const std::string
   }
   const std::string lacks = std::to_string(nameless) +
                             " measurements of kernels that the journal has no names for (an older "
-                            "agent's; a newer one adds them when it loads the kernel)";
+                            "agent's, which a newer one adds when it loads the kernel; or names and "
+                            "formulas of features that take more than " +
+                            std::to_string(journal::kMaxNameBytes) + " bytes)";
   if (histories.empty() && nameless > 0)
     return Status(StatusCode::unsupported, path + ": " + lacks);
   if (histories.empty()) {
