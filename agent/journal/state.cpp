@@ -88,7 +88,11 @@ bool State::apply_to_adoption(RecordType type, std::uint8_t version, Bytes paylo
   if (type == RecordType::demotion) {
     return decoded<Demotion>(payload, [&](const Demotion& demotion) {
       const ShapeKey& key = demotion.key;
-      adoptions_.erase(adoption_key(key));
+      // Another object of the kernel may have adopted something else meanwhile.
+      const auto adopted = adoption(key);
+      if (adopted && (demotion.configuration.empty() ||
+                      adopted->trial.configuration == demotion.configuration))
+        adoptions_.erase(adoption_key(key));
       if (demotion.configuration.empty()) return;
       demotions_.put(
           {key.kernel, key.device, key.driver, key.shape, digest_of(demotion.configuration)},

@@ -195,6 +195,20 @@ TEST_CASE("an adoption holds until it is demoted, replaced or its configuration 
   CHECK_FALSE(state.adoption(first.shape_key()));
 }
 
+TEST_CASE("what one object of a kernel takes back is not what another one adopted since") {
+  State state;
+  const Trial first = trial_of(3, 64, 1), second = trial_of(3, 64, 2);
+  Adoption adoption;
+  adoption.trial = second;
+  apply(state, RecordType::adoption, adoption);
+  Demotion demotion;
+  demotion.key = first.shape_key();
+  demotion.configuration = first.configuration;
+  apply(state, RecordType::demotion, demotion);
+  REQUIRE(state.adoption(first.shape_key()));
+  CHECK(state.adoption(first.shape_key())->trial.configuration == second.configuration);
+}
+
 TEST_CASE("another driver's newest adoption is a hint and never an adoption") {
   State state;
   apply(state, RecordType::adoption,
