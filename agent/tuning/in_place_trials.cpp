@@ -22,7 +22,7 @@ Race::Policy policy(const StepOptions& options) {
 
 InPlaceTrials::InPlaceTrials(const StepOptions& options, double slowdown, bool are_known)
     : times(policy(options)),
-      max_slowdown(slowdown > 0.001 ? slowdown : 0.001),
+      max_slowdown(slowdown),
       times_are_known(are_known) {}
 
 void InPlaceTrials::join(double ratio) {
@@ -36,7 +36,7 @@ std::uint32_t InPlaceTrials::turns() const {
   for (std::size_t i = 0; i < times.size(); ++i) {
     excess += (times.ratio(i) > 0 ? times.ratio(i) : kUnknown) - 1;
   }
-  const double cycle = std::ceil(excess / max_slowdown - 1e-9);
+  const double cycle = std::ceil(excess / (max_slowdown > 0.001 ? max_slowdown : 0.001) - 1e-9);
   const auto racers = static_cast<double>(times.field().left);
   return LaunchTurns::pack(static_cast<std::uint32_t>(std::clamp(cycle, racers, 100000.0)),
                            static_cast<std::uint32_t>(times.size()));

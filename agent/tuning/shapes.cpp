@@ -7,6 +7,7 @@ namespace {
 
 constexpr Nanoseconds kBetweenLooks = std::chrono::seconds(1);
 constexpr std::uint32_t kUnusedLooks = 2;  // in a row, until a slot may go
+constexpr std::uint32_t kSaidLooks = 300;  // the same where launches were said to come
 
 }  // namespace
 
@@ -70,7 +71,7 @@ void Shapes::recycle(KernelTask& kernel) {
     task.launches_looked_at = task.launches();
     task.unused_looks = used ? 0 : task.unused_looks + 1;
     const bool to_come = task.said_launches >= 0 && core_.expected_launches(task) > 0;
-    if (task.unused_looks < kUnusedLooks || to_come) continue;
+    if (task.unused_looks < (to_come ? kSaidLooks : kUnusedLooks)) continue;
     task.shelve_due = true;
     if (!may_leave(task)) continue;
     note_shape(task, now());

@@ -55,6 +55,20 @@ TEST_CASE("the first pick of the shape with the most kernel time comes first") {
   CHECK(engine.explain({128}).selection == Selection::fallback);
 }
 
+TEST_CASE("of two shapes that are launched without end each is tuned") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  for (const std::int64_t size : {64, 128}) engine.kernel->state->expect_launches({size}, INFINITY);
+  for (int i = 0; i < 150; ++i) {
+    REQUIRE(engine.launch({64}, 40).ok());
+    REQUIRE(engine.launch({128}, 40).ok());
+    engine.idle_through(50ms);
+  }
+  const double first = static_cast<double>(engine.explain({64}).evaluated);
+  const double second = static_cast<double>(engine.explain({128}).evaluated);
+  CHECK(std::min(first, second) > 0.5 * std::max(first, second));
+}
+
 TEST_CASE("what was adopted for more shapes than a start builds is built later, by run() alone") {
   const auto disk = std::make_shared<Disk>();
   const auto board = board_that();

@@ -1,5 +1,6 @@
 // Candidates timed by the application's own launches, with replayed trials.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -74,6 +75,24 @@ TEST_CASE("three checked candidates race with what runs, and what they cost is c
   CHECK(launched.size() == 4);
   if (std::count(expected.begin(), expected.end(), 1100us) > 0)
     CHECK(engine.task().charged > charged);
+}
+
+TEST_CASE("a race may slow launches by a thousandth, also where less is asked for") {
+  for (const double slowdown : {0.001, 0.0, -1.0, std::nan("")}) {
+    CAPTURE(slowdown);
+    const auto board = board_that([](const Configuration& configuration) -> RecordedTrial {
+      return {TrialStatus::correct, configuration == kSlowDefault ? 1000us : 1200us, 20ms};
+    });
+    PlayedEngine engine(*board);
+    engine.kernel->in_place.allowed = true;
+    engine.kernel->in_place.max_slowdown = slowdown;
+    REQUIRE(engine.launch({64}, 20000).ok());
+    for (int i = 0; i < 1000 && engine.task().variants.racers() == 0; ++i)
+      engine.idle_through(100ms);
+    REQUIRE(engine.task().variants.racers() > 0);
+    const std::uint32_t racers = static_cast<std::uint32_t>(engine.task().variants.racers());
+    CHECK(engine.task().race->turns() == detail::LaunchTurns::pack(200 * racers, racers));
+  }
 }
 
 TEST_CASE("what is wrong never races, and what the driver refuses leaves what runs alone") {

@@ -110,6 +110,26 @@ TEST_CASE("launches of a shape add up over a device's kernel objects, apart from
   CHECK(again.task().past_launches == 1003);
 }
 
+TEST_CASE("a slot that is waited for in vain makes room after some minutes") {
+  AgentOptions options;
+  options.max_shapes = 1;
+  const auto board = board_that([](const Configuration& configuration) -> RecordedTrial {
+    return {TrialStatus::correct, configuration == Configuration{1, 1} ? 1000us : 1200us, 20ms};
+  });
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+  engine.kernel->state->expect_launches({64}, 1e6);
+  REQUIRE(engine.launch({64}).ok());
+  const auto unslotted_after = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      REQUIRE(engine.launch({128}, 10).ok());
+      engine.idle_through(1s);
+    }
+    return engine.kernel->state->unslotted_launches();
+  };
+  CHECK(unslotted_after(120) == 1200);
+  CHECK(unslotted_after(600) < 4000);
+}
+
 TEST_CASE("launches that an earlier version counted, by the kernel alone, are not forgotten") {
   const auto board = board_that();
   const auto disk = std::make_shared<Disk>();
