@@ -72,7 +72,11 @@ Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
   const bool recalled = task.recalled && is<Resting>(task.work);
   if (task.baseline_failed || recalled || now() < task.rests_until) return Want::nothing;
   if (is<Installing>(task.work)) return Want::nothing;
-  if (next_request(task.work)) return in_debt(task, source) ? Want::nothing : Want::unfinished;
+  if (next_request(task.work)) {
+    if (!in_debt(task, source)) return Want::unfinished;
+    task.blocker = accounts_.blocker(task, source, Nanoseconds{1});
+    return Want::nothing;
+  }
   const KernelTask& kernel = task.kernel;
   const bool full = task.variants.racers() == LaunchTurns::kCandidates;
   // Who joins makes a race begin anew: candidates that are ready at once would keep it from ever
@@ -108,8 +112,10 @@ Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
 // they might begin.
 bool Choice::in_debt(const ShapeTask& task, TimeSource source) const {
   const bool earns = task.default_time.count() > 0 || task.kernel.state->profiling_available();
-  return accounts_.ledger().debt().count() > 0 && (earns || &task != core_.current_) &&
-         accounts_.blocker(task, source, Nanoseconds{1}) != Blocker::none;
+  const Blocker blocker = accounts_.blocker(task, source, Nanoseconds{1});
+  return blocker == Blocker::limit ||
+         (accounts_.ledger().debt().count() > 0 && (earns || &task != core_.current_) &&
+          blocker != Blocker::none);
 }
 
 // What was adopted and is under suspicion, or was measured, comes back before anything is searched:

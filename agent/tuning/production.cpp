@@ -10,7 +10,8 @@ namespace idletune::detail {
 namespace {
 
 constexpr Nanoseconds kProven = std::chrono::seconds(10);       // in which a launch that kills does
-constexpr Nanoseconds kCompareAgain = std::chrono::minutes(5);  // a comparison takes some 20 runs
+constexpr Nanoseconds kCompareAgain = std::chrono::minutes(5);
+constexpr int kRecheckRuns = 20;  // that a comparison takes, some
 
 // The sum over the launch's steps. `busy` while one has not ended; those that have are noted.
 Result<Nanoseconds> time_of(WatchTicket& ticket, Device& device) {
@@ -372,10 +373,16 @@ void Production::watch_production(ShapeTask& task) {
   const bool loses = status == WatchStatus::demote;
   if (loses || (known && task.launches() >= task.duel_at)) return begin_duel(task, loses);
   const bool unseen = !task.kernel.state->profiling_available() &&
+                      task.launches() != task.compared_launches &&
                       (!task.compared_at || now() - *task.compared_at > kCompareAgain);
   if (!can_recheck || (!unseen && status != WatchStatus::recheck)) return;
-  if (task.kernel.called) return known ? begin_duel(task, true) : void();
-  if (is<Resting>(task.work) && now() >= task.rests_until) steps_.begin_recheck(task);
+  const Blocker blocker = accounts_.blocker(
+      task, TimeSource::idle, accounts_.ledger().idle_charge(kRecheckRuns * task.reference_run));
+  if (task.kernel.called || blocker == Blocker::limit) {
+    return known ? begin_duel(task, true) : void();
+  }
+  const bool rests = is<Resting>(task.work) && now() >= task.rests_until;
+  if (rests && blocker == Blocker::none) steps_.begin_recheck(task);
 }
 
 // Whether only the clock dropped, or rose: the default takes turns with what runs, in the

@@ -438,6 +438,7 @@ void Steps::reference_ran(ShapeTask& task, const TrialOutcome& outcome) {
 
 void Steps::begin_recheck(ShapeTask& task) {
   task.compared_at = now();
+  task.compared_launches = task.launches();
   const CandidateContext context =
       core_.candidate_context(task, task.running(), task.slot.fallback.configuration);
   task.work.emplace<Rechecking>(Rechecking{CandidateTrial(core_.step_options(), context),

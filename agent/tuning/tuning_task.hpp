@@ -104,6 +104,7 @@ struct ShapeTask {
   // queue: for queues that tell no times.
   Nanoseconds least_saving{0};
   std::optional<Nanoseconds> compared_at;
+  std::uint64_t compared_launches = 0;      // when that was
   journal::Serial adopted_by = 0;           // its classes run it once that is on the medium
   const Variant* launched_ahead = nullptr;  // by the tuner, on this shape; to be compared only
 
