@@ -106,8 +106,8 @@ struct AgentOptions {
   // What TunedKernel::capture copies of one problem at most.
   std::size_t capture_limit_bytes = std::size_t{64} << 20;
   // Shapes of one kernel that are kept and tuned at once; 1 to 4096. Further ones run what was
-  // checked for their class, else the default, until one that is not launched any more makes room.
-  // Each costs some kilobytes.
+  // checked for their class, else the default, until one that is not launched any more makes room:
+  // after some seconds, or minutes where launches were said to come. Each costs some kilobytes.
   std::size_t max_shapes = 64;
 
   // --- searching ---
@@ -129,6 +129,7 @@ struct AgentOptions {
   EventSink* events = nullptr;
 };
 
+// Gaps are those between launches of all kernels, whatever their devices: memory and power are shared.
 struct BackgroundOptions {
   // Share of wall-clock time in which a stage may use the device; 0 to 1. Compiling uses none.
   double max_duty = 0.2;
