@@ -21,9 +21,7 @@ Race::Policy policy(const StepOptions& options) {
 }  // namespace
 
 InPlaceTrials::InPlaceTrials(const StepOptions& options, double slowdown, bool are_known)
-    : times(policy(options)),
-      max_slowdown(slowdown),
-      times_are_known(are_known) {}
+    : times(policy(options)), max_slowdown(slowdown), times_are_known(are_known) {}
 
 void InPlaceTrials::join(double ratio) {
   (void)times.join(ratio);

@@ -9,7 +9,7 @@
 namespace idletune::detail {
 namespace {
 
-constexpr Nanoseconds kProven = std::chrono::seconds(10);       // in which a launch that kills does
+constexpr Nanoseconds kProven = std::chrono::seconds(10);  // in which a launch that kills does
 constexpr Nanoseconds kCompareAgain = std::chrono::minutes(5);
 constexpr int kRecheckRuns = 20;  // that a comparison takes, some
 

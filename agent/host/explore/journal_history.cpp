@@ -252,11 +252,12 @@ Result<std::vector<History>> histories_of_journal(Bytes bytes, const std::string
     if (!history.ok()) return Status(history.code(), path + ": " + history.status().message());
     histories.push_back(std::move(*history));
   }
-  const std::string lacks = std::to_string(nameless) +
-                            " measurements of kernels that the journal has no names for (an older "
-                            "agent's, which a newer one adds when it loads the kernel; or names and "
-                            "formulas of features that take more than " +
-                            std::to_string(journal::kMaxNameBytes) + " bytes)";
+  const std::string lacks =
+      std::to_string(nameless) +
+      " measurements of kernels that the journal has no names for (an older "
+      "agent's, which a newer one adds when it loads the kernel; or names and "
+      "formulas of features that take more than " +
+      std::to_string(journal::kMaxNameBytes) + " bytes)";
   if (histories.empty() && nameless > 0)
     return Status(StatusCode::unsupported, path + ": " + lacks);
   if (histories.empty()) {

@@ -129,7 +129,8 @@ struct AgentOptions {
   EventSink* events = nullptr;
 };
 
-// Gaps are those between launches of all kernels, whatever their devices: memory and power are shared.
+// Gaps are those between launches of all kernels, whatever their devices, which share memory and
+// power.
 struct BackgroundOptions {
   // Share of wall-clock time in which a stage may use the device; 0 to 1. Compiling uses none.
   double max_duty = 0.2;
