@@ -1,4 +1,5 @@
-// What a journal remembers, as plain values. Bytes: README.md; functions: journal.hpp.
+// What a journal remembers, as plain values, each with the type of its records. Bytes: README.md;
+// functions: journal.hpp.
 #pragma once
 
 #include <chrono>
@@ -7,6 +8,8 @@
 #include <vector>
 
 #include <idletune/configuration.hpp>
+
+#include "agent/journal/record.hpp"
 
 namespace idletune::journal {
 
@@ -65,8 +68,15 @@ inline constexpr std::uint8_t kWhereCount = 3;
 // The first stage whose danger an intent announces. Stored; the numbers never change.
 enum class IntentStage : std::uint8_t { compile = 0, run = 1 };
 
+struct Session {
+  static constexpr RecordType kType = RecordType::session;
+  std::uint64_t boot = 0;
+  std::uint64_t number = 0;  // counts up from 1
+};
+
 // Written and synced before a configuration's first compile and before its first run.
 struct Intent {
+  static constexpr RecordType kType = RecordType::intent;
   Trial trial;
   IntentStage stage = IntentStage::compile;
   bool isolated = true;  // happens in the helper program (true) or in the application's process
@@ -75,6 +85,7 @@ struct Intent {
 // Written and synced before a build or a warm-up in the application's process (here), and before
 // the first launch of a racer or of what was adopted in this session (launches).
 struct Exposure {
+  static constexpr RecordType kType = RecordType::exposure;
   Trial trial;
   Where place = Where::here;
   std::uint64_t session = 0;  // of another session it says nothing: older versions keep it unread
@@ -82,6 +93,7 @@ struct Exposure {
 
 // How something of a trial ended that had been announced: parked or closed.
 struct Ended {
+  static constexpr RecordType kType = RecordType::closed;  // or parked
   TrialKey key;
   bool told = false;  // `place` is known; older versions did not tell
   Where place = Where::helper;
@@ -100,6 +112,7 @@ enum class QuarantineReason : std::uint8_t {
 const char* quarantine_reason_name(QuarantineReason reason);  // "crash", ...; never null
 
 struct Quarantine {
+  static constexpr RecordType kType = RecordType::quarantine;
   Trial trial;  // shape and configuration may be empty if only digests were known
   TrialKey key;
   QuarantineReason reason = QuarantineReason::crash;
@@ -125,6 +138,7 @@ const char* suspicion_cause_name(SuspicionCause cause);  // "helper_killed", ...
 
 // A configuration that was under way when the board or a process died, and nobody knows of what.
 struct Suspect {
+  static constexpr RecordType kType = RecordType::suspect;
   // Where it was under way; of the shape its digest.
   struct Place {
     std::uint64_t shape = 0;
@@ -149,6 +163,7 @@ inline constexpr std::size_t kMaxDeathPlaces = 128;  // per suspect; the rest is
 
 // A check found its output to be wrong: never there again.
 struct Wrong {
+  static constexpr RecordType kType = RecordType::wrong;
   Trial trial;
   std::uint64_t class_key = 0;  // of its shapes (agent/tuning); 0: unknown
 };
@@ -166,6 +181,7 @@ inline constexpr std::uint8_t kOriginCount = 6;
 
 // One measured configuration. Times are device time. All times 0 unless `status` is correct.
 struct Measurement {
+  static constexpr RecordType kType = RecordType::measurement;
   Trial trial;
   TrialStatus status = TrialStatus::correct;
   std::chrono::nanoseconds median{0};
@@ -183,6 +199,7 @@ struct Measurement {
 
 // The configuration in use for a shape.
 struct Adoption {
+  static constexpr RecordType kType = RecordType::adoption;
   Trial trial;
   std::chrono::nanoseconds expected{0};  // its device time when adopted
   std::chrono::nanoseconds default_time{
@@ -202,6 +219,7 @@ inline constexpr std::uint8_t kDemotionReasonCount = 5;
 
 // A configuration that was in use for a shape and is not any more.
 struct Demotion {
+  static constexpr RecordType kType = RecordType::demotion;
   ShapeKey key;
   Configuration configuration;  // empty: older versions did not tell
   DemotionReason why = DemotionReason::unknown;
@@ -215,6 +233,7 @@ struct Demotion {
 enum class NameKind : std::uint8_t { device = 1, driver = 2, kernel = 3, note = 4 };
 
 struct Name {
+  static constexpr RecordType kType = RecordType::name;
   NameKind kind = NameKind::device;
   std::uint64_t digest = 0;
   // Lines without a newline at the end. device: backend, platform, name, vendor, compute units;
@@ -228,6 +247,7 @@ inline constexpr std::size_t kMaxNameBytes = 3000;  // of the text; longer ones 
 // The account of the 2 % promise (agent/scheduler/README.md), summed over all sessions of this
 // journal.
 struct Ledger {
+  static constexpr RecordType kType = RecordType::ledger;
   std::chrono::nanoseconds charged{0};      // tuning time charged to the application
   std::chrono::nanoseconds kernel_time{0};  // device time of the application's own launches
   std::chrono::nanoseconds savings{0};      // lower bound of what adopted configurations saved
@@ -240,6 +260,7 @@ bool operator==(const Ledger& a, const Ledger& b);
 
 // How often a shape is launched, for estimating the launches still to come. Cumulative.
 struct ShapeStatistics {
+  static constexpr RecordType kType = RecordType::shape_statistics;
   std::uint64_t kernel = 0;  // its digest ^ its device's key; before 0.3 the digest alone
   Shape shape;
   std::uint64_t launches = 0;

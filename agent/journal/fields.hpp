@@ -11,180 +11,168 @@
 
 #include "agent/journal/entries.hpp"
 #include "agent/journal/record.hpp"
-#include "models/core/lists.hpp"
 
 namespace idletune::journal {
 
-class Writer {
+// One payload, field by field: written from values, which stay as they are, or read into them, so
+// that one function says what a record holds. What is read after the first impossible field is zero.
+class Fields {
  public:
+  Fields() = default;
+  explicit Fields(Bytes payload) : input_(payload), reads_(true) {}
+  bool reads() const { return reads_; }
+  bool ok() const { return ok_; }
+  void reject() { ok_ = false; }
+  // Whether a field that later versions appended is there; when writing: if it is `wanted`.
+  bool more(bool wanted = true) const { return reads_ ? position_ < input_.size() : wanted; }
+  Payload take() { return std::move(output_); }
+
   // Digests: 8 bytes, little-endian.
-  Writer& word(std::uint64_t value) {
-    for (unsigned i = 0; i < 8; ++i) bytes_.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
-    return *this;
+  Fields& word(std::uint64_t& value) { return set(value, fixed(value, 8)); }
+  // Numbers from `count` on are impossible.
+  template <class Small>
+  Fields& byte(Small& value, unsigned count = 256) {
+    static_assert(sizeof(Small) == 1);
+    return small(reinterpret_cast<std::uint8_t&>(value), count);
   }
-  Writer& byte(std::uint8_t value) {
-    push(bytes_, value);
-    return *this;
+  // Those are a later version's, and read as 0.
+  template <class Small>
+  Fields& known_byte(Small& value, unsigned count) {
+    byte(value);
+    return static_cast<unsigned>(value) < count ? *this : set(value, Small{});
   }
-  // LEB128: seven bits per byte, least significant first, the high bit says that more follow.
-  Writer& number(std::uint64_t value) {
-    while (value >= 0x80) {
-      bytes_.push_back(static_cast<std::uint8_t>(value | 0x80));
-      value >>= 7;
-    }
-    bytes_.push_back(static_cast<std::uint8_t>(value));
-    return *this;
+  Fields& number(std::uint64_t& value) { return set(value, leb(value)); }
+  Fields& small_number(std::uint32_t& value) {
+    const std::uint64_t read = leb(value);
+    if (read > UINT32_MAX) ok_ = false;
+    return set(value, static_cast<std::uint32_t>(ok_ ? read : 0));
   }
   // Zigzag, then LEB128.
-  Writer& integer(std::int64_t value) {
+  Fields& integer(std::int64_t& value) {
     const std::uint64_t bits = static_cast<std::uint64_t>(value);
-    return number(value < 0 ? ~(bits << 1) : bits << 1);
+    const std::uint64_t read = leb(value < 0 ? ~(bits << 1) : bits << 1);
+    return set(value, static_cast<std::int64_t>((read >> 1) ^ (0 - (read & 1))));
   }
-  Writer& time(std::chrono::nanoseconds value) { return integer(value.count()); }  // in nanoseconds
-  Writer& list(Span<const std::int64_t> values) {
-    byte(static_cast<std::uint8_t>(values.size()));
-    for (std::int64_t value : values) integer(value);
+  Fields& difference(std::chrono::nanoseconds& value) {
+    std::int64_t count = value.count();
+    return integer(count).set(value, std::chrono::nanoseconds(count));
+  }
+  Fields& time(std::chrono::nanoseconds& value) {
+    difference(value);
+    if (reads_ && value.count() < 0) ok_ = false;
     return *this;
   }
   // Dimensions, in the upper half of the first byte how many features follow, and their bits.
-  Writer& shape(const Shape& shape) {
-    byte(static_cast<std::uint8_t>(shape.size() | shape.feature_count() << 4));
-    for (std::size_t i = 0; i < shape.size(); ++i) integer(shape[i]);
-    for (std::size_t i = shape.size(); i < shape.input_count(); ++i) {
-      word(static_cast<std::uint64_t>(shape.words()[i]));
+  Fields& shape(Shape& shape) {
+    auto counts = static_cast<std::uint8_t>(shape.size() | shape.feature_count() << 4);
+    byte(counts);
+    const unsigned size = counts & 15u;
+    const unsigned all = size + (counts >> 4);
+    if (size > kMaxDimensions || all - size > kMaxFeatures) ok_ = false;
+    Shape read;
+    for (unsigned i = 0; ok_ && i < all; ++i) {
+      std::int64_t value = reads_ ? 0 : shape.words()[i];
+      if (i < size) {
+        integer(value);
+        read.push_back(value);
+        continue;
+      }
+      auto bits = static_cast<std::uint64_t>(value);
+      word(bits);
+      double feature;
+      std::memcpy(&feature, &bits, sizeof feature);
+      read.push_feature(feature);
     }
-    return *this;
+    return set(shape, read);
   }
-  Writer& text(const std::string& value, std::size_t limit) {
-    const std::size_t size = value.size() < limit ? value.size() : limit;
+  Fields& configuration(Configuration& configuration) {
+    auto size = static_cast<std::uint8_t>(configuration.size());
+    byte(size, kMaxParameters + 1);
+    Configuration read;
+    for (std::uint8_t i = 0; ok_ && i < size; ++i) {
+      std::int64_t value = reads_ ? 0 : configuration[i];
+      integer(value);
+      read.push_back(value);
+    }
+    return set(configuration, read);
+  }
+  // What is longer is cut when written.
+  Fields& text(std::string& value, std::size_t limit) {
+    std::uint64_t size = value.size() < limit ? value.size() : limit;
     number(size);
-    bytes_.insert(bytes_.end(), value.begin(), value.begin() + static_cast<std::ptrdiff_t>(size));
-    return *this;
+    if (size > limit) ok_ = false;
+    std::string read;
+    for (std::size_t i = 0; ok_ && i < size; ++i) {
+      char letter = reads_ ? '\0' : value[i];
+      byte(letter);
+      read.push_back(letter);
+    }
+    return set(value, read);
   }
-  // The driver as those see it who do not know of data; `data` follows at the end of the record.
-  Writer& trial(const Trial& trial) {
-    word(trial.kernel).word(trial.device).word(trial.driver ^ trial.data);
-    return shape(trial.shape).list(trial.configuration.values());
+  // The driver as those see it who do not know of data, which follow at the end of the record.
+  Fields& trial(Trial& trial) {
+    std::uint64_t mixed = trial.driver ^ trial.data;
+    word(trial.kernel).word(trial.device).word(mixed);
+    return set(trial.driver, mixed).shape(trial.shape).configuration(trial.configuration);
   }
-  Writer& data(std::uint64_t digest) { return digest == 0 ? *this : word(digest); }
-  Writer& key(const ShapeKey& key) {
+  Fields& data_of(Trial& trial) {
+    return appended(trial.data).set(trial.driver, trial.driver ^ trial.data);
+  }
+  // A word that is not written where it is 0.
+  Fields& appended(std::uint64_t& value) {
+    if (reads_ ? input_.size() - position_ >= 8 : value != 0) return word(value);
+    return set(value, std::uint64_t{0});
+  }
+  Fields& key(ShapeKey& key) {
     return word(key.kernel).word(key.device).word(key.driver).word(key.shape);
   }
-  Writer& key(const TrialKey& key) { return this->key(key.shape_key()).word(key.configuration); }
-  Payload take() { return std::move(bytes_); }
+  Fields& key(TrialKey& key) {
+    return word(key.kernel)
+        .word(key.device)
+        .word(key.driver)
+        .word(key.shape)
+        .word(key.configuration);
+  }
+  template <class Value>
+  Fields& set(Value& value, const Value& read) {
+    if (reads_) value = read;
+    return *this;
+  }
 
  private:
-  Payload bytes_;
-};
-
-// Reads what Writer wrote; after the first impossible field everything is zero and ok() is false.
-class Reader {
- public:
-  explicit Reader(Bytes bytes) : bytes_(bytes) {}
-  bool ok() const { return ok_; }
-  void reject() { ok_ = false; }
-
-  std::uint8_t byte() {
-    if (!ok_ || position_ >= bytes_.size()) {
-      ok_ = false;
-      return 0;
+  Fields& small(std::uint8_t& value, unsigned count) {
+    const std::uint64_t read = fixed(value, 1);
+    if (reads_ && read >= count) ok_ = false;
+    return set(value, static_cast<std::uint8_t>(ok_ ? read : 0));
+  }
+  std::uint64_t fixed(std::uint64_t value, unsigned size) {
+    if (!reads_) {
+      put(value, size, output_);
+      return value;
     }
-    return bytes_.data()[position_++];
+    if (size > input_.size() - position_) ok_ = false;
+    if (!ok_) return 0;
+    position_ += size;
+    return get(input_.data() + position_ - size, size);
   }
-  std::uint64_t word() {
-    std::uint64_t value = 0;
-    for (unsigned i = 0; i < 8; ++i) value |= std::uint64_t{byte()} << (8 * i);
-    return ok_ ? value : 0;
-  }
-  std::uint64_t number() {
-    std::uint64_t value = 0;
+  // LEB128: seven bits per byte, least significant first, the high bit says that more follow.
+  std::uint64_t leb(std::uint64_t value) {
+    std::uint64_t all = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
-      const std::uint8_t next = byte();
+      const std::uint64_t next = fixed((value & 0x7f) | (value > 0x7f ? 0x80 : 0), 1);
+      value >>= 7;
       if (shift == 63 && next > 1) break;
-      value |= std::uint64_t{next & 0x7fu} << shift;
-      if ((next & 0x80) == 0) return ok_ ? value : 0;
+      all |= (next & 0x7f) << shift;
+      if (next < 0x80) return ok_ ? all : 0;
     }
     ok_ = false;
     return 0;
   }
-  std::uint32_t small_number() {
-    const std::uint64_t value = number();
-    if (value > UINT32_MAX) ok_ = false;
-    return ok_ ? static_cast<std::uint32_t>(value) : 0;
-  }
-  std::int64_t integer() {
-    const std::uint64_t bits = number();
-    return static_cast<std::int64_t>((bits >> 1) ^ (0 - (bits & 1)));
-  }
-  // A duration that can be one: not negative.
-  std::chrono::nanoseconds time() {
-    const std::int64_t value = integer();
-    if (value < 0) ok_ = false;
-    return std::chrono::nanoseconds(ok_ ? value : 0);
-  }
-  Shape shape() {
-    Shape shape;
-    const std::uint8_t counts = byte();
-    const unsigned size = counts & 15u;
-    const unsigned features = counts >> 4;
-    if (size > kMaxDimensions || features > kMaxFeatures) ok_ = false;
-    for (unsigned i = 0; ok_ && i < size; ++i) shape.push_back(integer());
-    for (unsigned i = 0; ok_ && i < features; ++i) {
-      const std::uint64_t bits = word();
-      double feature;
-      std::memcpy(&feature, &bits, sizeof feature);
-      shape.push_feature(feature);
-    }
-    return shape;
-  }
-  Configuration configuration() {
-    Configuration configuration;
-    const std::uint8_t size = byte();
-    if (size > kMaxParameters) ok_ = false;
-    for (std::uint8_t i = 0; ok_ && i < size; ++i) configuration.push_back(integer());
-    return configuration;
-  }
-  bool at_end() const { return position_ >= bytes_.size(); }
-  // 0 where it was not written.
-  std::uint64_t appended_word() { return bytes_.size() - position_ < 8 ? 0 : word(); }
-  // Of what trial() read.
-  void data_of(Trial& trial) {
-    trial.data = appended_word();
-    trial.driver ^= trial.data;
-  }
-  std::string text(std::size_t limit) {
-    const std::uint64_t size = number();
-    if (size > limit || size > bytes_.size() - position_) ok_ = false;
-    if (!ok_) return {};
-    const char* start = reinterpret_cast<const char*>(bytes_.data() + position_);
-    position_ += static_cast<std::size_t>(size);
-    return std::string(start, static_cast<std::size_t>(size));
-  }
-  Trial trial() {
-    Trial trial;
-    trial.kernel = word();
-    trial.device = word();
-    trial.driver = word();
-    trial.shape = shape();
-    trial.configuration = configuration();
-    return trial;
-  }
-  ShapeKey shape_key() {
-    ShapeKey key;
-    key.kernel = word();
-    key.device = word();
-    key.driver = word();
-    key.shape = word();
-    return key;
-  }
-  TrialKey trial_key() {
-    const ShapeKey shape = shape_key();
-    return {shape.kernel, shape.device, shape.driver, shape.shape, word()};
-  }
 
- private:
-  Bytes bytes_;
+  Bytes input_;
   std::size_t position_ = 0;
+  Payload output_;
+  bool reads_ = false;
   bool ok_ = true;
 };
 

@@ -9,18 +9,20 @@
 namespace idletune::slots {
 namespace {
 
-void write(journal::Writer& writer, const KnownModel& model) {
-  writer.word(model.digest).number(model.generation).byte(static_cast<std::uint8_t>(model.place));
+journal::Fields& add(journal::Fields& fields, KnownModel& model) {
+  return fields.word(model.digest).number(model.generation).byte(model.place, kPlaces);
 }
 
-KnownModel read(journal::Reader& reader) {
-  KnownModel model;
-  model.digest = reader.word();
-  model.generation = reader.number();
-  const std::uint8_t place = reader.byte();
-  if (place >= kPlaces) reader.reject();
-  model.place = static_cast<Place>(place);
-  return model;
+void each_field(journal::Fields& fields, SlotRecord& record) {
+  add(fields, record.confirmed);
+  add(fields, record.trial).small_number(record.young_starts).number(record.lowest_generation);
+  auto count = static_cast<std::uint8_t>(record.refuted.size());
+  fields.text(record.reason, kMaxReasonBytes).byte(count);
+  for (std::uint8_t i = 0; fields.ok() && i < count; ++i) {
+    if (fields.reads()) push(record.refuted, std::uint64_t{0});
+    fields.word(record.refuted[i]);
+  }
+  fields.number(record.before.trials).number(record.before.deaths);
 }
 
 }  // namespace
@@ -77,28 +79,16 @@ void SlotRecord::refute(std::uint64_t digest, const std::string& why) {
 }
 
 std::vector<std::uint8_t> SlotRecord::encode() const {
-  journal::Writer writer;
-  write(writer, confirmed);
-  write(writer, trial);
-  writer.number(young_starts).number(lowest_generation).text(reason, kMaxReasonBytes);
-  writer.byte(static_cast<std::uint8_t>(refuted.size()));
-  for (const std::uint64_t digest : refuted) writer.word(digest);
-  return writer.number(before.trials).number(before.deaths).take();
+  journal::Fields fields;
+  each_field(fields, const_cast<SlotRecord&>(*this));
+  return fields.take();
 }
 
 bool SlotRecord::decode(Bytes bytes, SlotRecord& out) {
-  journal::Reader reader(bytes);
+  journal::Fields fields(bytes);
   out = SlotRecord();
-  out.confirmed = read(reader);
-  out.trial = read(reader);
-  out.young_starts = reader.small_number();
-  out.lowest_generation = reader.number();
-  out.reason = reader.text(kMaxReasonBytes);
-  const std::uint8_t count = reader.byte();
-  for (std::uint8_t i = 0; reader.ok() && i < count; ++i) out.refuted.push_back(reader.word());
-  out.before.trials = reader.number();
-  out.before.deaths = reader.number();
-  return reader.ok();
+  each_field(fields, out);
+  return fields.ok();
 }
 
 }  // namespace idletune::slots
