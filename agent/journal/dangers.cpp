@@ -1,14 +1,13 @@
 #include "agent/journal/dangers.hpp"
 
-#include <algorithm>
 #include <string_view>
 
 #include "models/core/lists.hpp"
-#include "models/core/order.hpp"
 
 namespace idletune::journal {
 namespace {
 
+constexpr unsigned kVariantParts = 3;  // of danger_key(): of all but the driver
 constexpr std::string_view kOnLentData = ", captured arguments";
 
 // The last quarter is for what happens until nothing is tried any more.
@@ -46,7 +45,7 @@ std::uint64_t plain_driver(std::uint64_t driver, const Table& names) {
   if (text.substr(length) != kOnLentData) return driver;
   std::uint64_t plain = driver;
   std::size_t found = 0;
-  visit_all<Name>(names, [&](const Name& other) {
+  visit_values<Name>(names, {}, 0, [&](const Name& other) {
     if (other.kind != NameKind::driver || other.text != text.substr(0, length)) return;
     plain = other.digest;
     ++found;
@@ -59,16 +58,15 @@ bool make_room(Table& table, std::uint64_t limit_bytes, const TrialKey& plain,
                std::uint64_t bytes) {
   bytes += kRecordHeaderBytes;
   if (table.bytes() + bytes <= roomy(limit_bytes)) return true;
-  std::vector<Table::Map::iterator> oldest;
-  for (auto it = table.entries().begin(); it != table.entries().end(); ++it) {
-    const TrialKey& key = it->first;
-    if (key.device == plain.device && key.driver != plain.driver) push(oldest, it);
-  }
-  sort_stably(oldest,
-              [](const auto& a, const auto& b) { return a->second.serial < b->second.serial; });
-  for (const Table::Map::iterator& entry : oldest) {
+  Rows oldest;
+  table.for_each({}, 0, [&](const Table::Row& row) {
+    const TrialKey& key = row.first;
+    if (key.device == plain.device && key.driver != plain.driver) push(oldest, &row);
+  });
+  sort_rows(oldest, 0, is_older);
+  for (const Table::Row* row : oldest) {
     if (table.bytes() + bytes <= roomy(limit_bytes)) break;
-    table.erase(entry);
+    table.erase(row->first);
   }
   return table.bytes() + bytes <= limit_bytes;
 }
@@ -100,17 +98,13 @@ bool Dangers::apply_to_trial(RecordType type, Bytes payload, std::uint64_t sessi
 }
 
 bool Dangers::apply(RecordType type, std::uint8_t version, Bytes payload, const Table& names) {
-  if (type == RecordType::suspect) {
-    return decoded<Suspect>(
-        payload, [&](const Suspect& suspect) { apply_suspect(suspect, version, payload, names); });
-  }
-  if (type == RecordType::wrong) {
-    return decoded<Wrong>(payload,
-                          [&](const Wrong& wrong) { apply_wrong(wrong, version, payload, names); });
-  }
-  return decoded<Quarantine>(payload, [&](const Quarantine& quarantine) {
-    apply_quarantine(quarantine, version, payload, names);
-  });
+  const auto take = [&](auto& accused) {
+    accuse(type, &accused, accused.key, accused.trial, version, payload, names);
+  };
+  if (type == RecordType::suspect) return decoded<Suspect>(payload, take);
+  if (type == RecordType::quarantine) return decoded<Quarantine>(payload, take);
+  return decoded<Wrong>(payload,
+                        [&](const Wrong& wrong) { apply_wrong(wrong, version, payload, names); });
 }
 
 // --- Announcements ---
@@ -127,7 +121,9 @@ void Dangers::open(const OpenTrial& trial) {
 
 template <class Closed>
 void Dangers::close(const Closed& closed) {
-  open_.erase(std::remove_if(open_.begin(), open_.end(), closed), open_.end());
+  for (std::size_t i = open_.size(); i-- > 0;) {
+    if (closed(open_[i])) open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
 }
 
 void Dangers::close_all() {
@@ -152,64 +148,54 @@ bool Dangers::has_room_for(std::size_t count, bool exposed) const {
 // --- Deaths ---
 
 void Dangers::retried(const TrialKey& plain) {
-  const auto entry = suspects_.entries().find(danger_key(plain));
-  Suspect suspect;
-  if (entry == suspects_.entries().end() || !decode(entry->second.payload, suspect)) return;
-  if (suspect.retried) return;
-  suspect.retried = true;
-  suspects_.replace(entry, encode(suspect));
+  const TrialKey danger = danger_key(plain);
+  std::optional<Suspect> suspect = decode_entry<Suspect>(suspects_, danger);
+  if (!suspect || suspect->retried) return;
+  suspect->retried = true;
+  suspects_.replace(danger, encode(*suspect));
 }
 
 void Dangers::acquit(const Ended& ended, const Table& names) {
   TrialKey plain = ended.key;
   plain.driver = ended.told ? plain.driver ^ ended.data : plain_driver(plain.driver, names);
   const TrialKey danger = danger_key(plain);
-  TrialKey other_driver = danger;
-  other_driver.driver = 0;
-  for (auto it = quarantines_.entries().lower_bound(other_driver);
-       it != quarantines_.entries().end() && same_variant(it->first, danger); ++it) {
-    Quarantine quarantine;
-    if (it->first.driver == danger.driver || !decode(it->second.payload, quarantine)) continue;
-    quarantine.acquitted_by = plain.driver;
-    quarantines_.replace(it, encode(quarantine));
+  visit_values<Quarantine>(quarantines_, danger, kVariantParts, [&](const Quarantine& quarantine) {
+    if (quarantine.key.driver == plain.driver) return;
+    Quarantine acquitted = quarantine;
+    acquitted.acquitted_by = plain.driver;
+    quarantines_.replace(danger_key(quarantine.key), encode(acquitted));
+  });
+  std::optional<Suspect> suspect = decode_entry<Suspect>(suspects_, danger);
+  if (!suspect) return;
+  std::vector<Suspect::Place> left;
+  for (const Suspect::Place& death : suspect->at) {
+    const bool innocent =
+        !ended.told || (death.shape == plain.shape && acquits(ended.place, death.place));
+    if (!innocent) push(left, death);
   }
-  const auto entry = suspects_.entries().find(danger);
-  Suspect suspect;
-  if (entry == suspects_.entries().end() || !decode(entry->second.payload, suspect)) return;
-  const auto innocent = [&](const Suspect::Place& death) {
-    return !ended.told || (death.shape == plain.shape && acquits(ended.place, death.place));
-  };
-  suspect.at.erase(std::remove_if(suspect.at.begin(), suspect.at.end(), innocent),
-                   suspect.at.end());
-  suspect.survived = suspect.survived || ended.place != Where::launches;
-  if (suspect.at.empty()) {
-    suspects_.erase(entry);
-  } else {
-    suspects_.replace(entry, encode(suspect));
+  if (left.empty()) {
+    suspects_.erase(danger);
+    return;
   }
+  suspect->at = std::move(left);
+  suspect->survived = suspect->survived || ended.place != Where::launches;
+  suspects_.replace(danger, encode(*suspect));
 }
 
-void Dangers::apply_suspect(Suspect suspect, std::uint8_t version, Bytes payload,
-                            const Table& names) {
-  const std::uint64_t driver = suspect.key.driver;
-  suspect.key.driver = suspect.trial.driver = plain_driver(driver, names);
-  const TrialKey danger = danger_key(suspect.key);
+// A suspect or a quarantine, whose parts `key` and `trial` are.
+void Dangers::accuse(RecordType type, const void* accused, TrialKey& key, Trial& trial,
+                     std::uint8_t version, Bytes payload, const Table& names) {
+  const std::uint64_t driver = key.driver;
+  key.driver = trial.driver = plain_driver(driver, names);
+  const TrialKey danger = danger_key(key);
   close([&](const OpenTrial& open) { return danger_key(open.trial.plain_key()) == danger; });
-  const Payload kept = suspect.key.driver == driver ? copy(payload) : encode(suspect);
-  if (!make_room(suspects_, limits_.suspect_bytes, suspect.key, kept.size())) return;
-  suspects_.put(danger, {kept, version, next_serial_++, 0});
-}
-
-void Dangers::apply_quarantine(Quarantine quarantine, std::uint8_t version, Bytes payload,
-                               const Table& names) {
-  const std::uint64_t driver = quarantine.key.driver;
-  quarantine.key.driver = quarantine.trial.driver = plain_driver(driver, names);
-  const TrialKey danger = danger_key(quarantine.key);
-  close([&](const OpenTrial& open) { return danger_key(open.trial.plain_key()) == danger; });
-  const Payload kept = quarantine.key.driver == driver ? copy(payload) : encode(quarantine);
-  if (!make_room(quarantines_, limits_.quarantine_bytes, quarantine.key, kept.size())) return;
+  const Payload kept = key.driver == driver ? copy(payload) : encode(type, accused);
+  const bool suspected = type == RecordType::suspect;
+  Table& table = suspected ? suspects_ : quarantines_;
+  const std::uint64_t limit = suspected ? limits_.suspect_bytes : limits_.quarantine_bytes;
+  if (!make_room(table, limit, key, kept.size())) return;
   suspects_.erase(danger);
-  quarantines_.put(danger, {kept, version, next_serial_++, 0});
+  table.put(danger, kept, version);
 }
 
 void Dangers::apply_wrong(const Wrong& wrong, std::uint8_t version, Bytes payload,
@@ -221,7 +207,7 @@ void Dangers::apply_wrong(const Wrong& wrong, std::uint8_t version, Bytes payloa
   const Payload kept =
       trial.data == wrong.trial.data ? copy(payload) : encode(Wrong{trial, wrong.class_key});
   if (!make_room(wrongs_, limits_.wrong_bytes, key, kept.size())) return;
-  wrongs_.put(key, {kept, version, next_serial_++, 0});
+  wrongs_.put(key, kept, version);
 }
 
 bool Dangers::full() const {
@@ -242,29 +228,22 @@ std::optional<Quarantine> Dangers::quarantine(const TrialKey& plain) const {
 
 std::optional<Suspect> Dangers::suspect(const TrialKey& plain) const {
   const TrialKey danger = danger_key(plain);
-  if (std::optional<Suspect> own = decode_entry<Suspect>(suspects_, danger)) return own;
-  std::optional<Suspect> suspect;
-  TrialKey any_driver = danger;
-  any_driver.driver = 0;
-  visit_range<Quarantine>(
-      quarantines_, any_driver, [&](const TrialKey& key) { return same_variant(key, danger); },
-      [&](const Quarantine& quarantine) {
-        if (quarantine.key.driver != plain.driver && quarantine.acquitted_by != plain.driver) {
-          suspect = suspect_of(quarantine, plain.driver);
-        }
-      });
+  std::optional<Suspect> suspect = decode_entry<Suspect>(suspects_, danger);
+  if (suspect) return suspect;
+  visit_values<Quarantine>(quarantines_, danger, kVariantParts, [&](const Quarantine& quarantine) {
+    if (quarantine.key.driver != plain.driver && quarantine.acquitted_by != plain.driver) {
+      suspect = suspect_of(quarantine, plain.driver);
+    }
+  });
   return suspect;
 }
 
 void Dangers::for_each_suspect_of(const Trial& trial, const Visitor<const Suspect&>& visit) const {
-  const auto same_kernel = [&](const TrialKey& key) {
-    return key.kernel == trial.kernel && key.device == trial.device;
-  };
-  const TrialKey first{trial.kernel, trial.device, 0, 0, 0};
-  visit_range<Suspect>(suspects_, first, same_kernel, [&](const Suspect& suspect) {
+  const TrialKey like{trial.kernel, trial.device, 0, 0, 0};
+  visit_values<Suspect>(suspects_, like, 2, [&](const Suspect& suspect) {
     if (suspect.key.driver == trial.driver && !suspect.trial.configuration.empty()) visit(suspect);
   });
-  visit_range<Quarantine>(quarantines_, first, same_kernel, [&](const Quarantine& quarantine) {
+  visit_values<Quarantine>(quarantines_, like, 2, [&](const Quarantine& quarantine) {
     TrialKey plain = quarantine.key;
     plain.driver = trial.driver;
     if (quarantine.trial.configuration.empty() || is_quarantined(plain) ||
@@ -277,11 +256,11 @@ void Dangers::for_each_suspect_of(const Trial& trial, const Visitor<const Suspec
 }
 
 void Dangers::for_each_quarantine(const Visitor<const Quarantine&>& visit) const {
-  visit_all<Quarantine>(quarantines_, visit);
+  visit_values<Quarantine>(quarantines_, {}, 0, visit);
 }
 
 void Dangers::for_each_suspect(const Visitor<const Suspect&>& visit) const {
-  visit_all<Suspect>(suspects_, visit);
+  visit_values<Suspect>(suspects_, {}, 0, visit);
 }
 
 bool Dangers::is_wrong(const Trial& trial) const {
@@ -290,12 +269,9 @@ bool Dangers::is_wrong(const Trial& trial) const {
 
 void Dangers::for_each_wrong(std::uint64_t kernel, std::uint64_t device, std::uint64_t driver,
                              const Visitor<const Wrong&>& visit) const {
-  visit_range<Wrong>(
-      wrongs_, {kernel, device, 0, 0, 0},
-      [&](const TrialKey& key) { return key.kernel == kernel && key.device == device; },
-      [&](const Wrong& wrong) {
-        if (wrong.trial.driver == driver) visit(wrong);
-      });
+  visit_values<Wrong>(wrongs_, {kernel, device, 0, 0, 0}, 2, [&](const Wrong& wrong) {
+    if (wrong.trial.driver == driver) visit(wrong);
+  });
 }
 
 const Dangers::OpenTrial* Dangers::open_trial(const TrialKey& key) const {

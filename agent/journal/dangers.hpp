@@ -89,12 +89,10 @@ class Dangers {
   void close(const Closed& closed);
   void retried(const TrialKey& plain);
   void acquit(const Ended& ended, const Table& names);
-  void apply_suspect(Suspect suspect, std::uint8_t version, Bytes payload, const Table& names);
-  void apply_quarantine(Quarantine quarantine, std::uint8_t version, Bytes payload,
-                        const Table& names);
+  void accuse(RecordType type, const void* accused, TrialKey& key, Trial& trial,
+              std::uint8_t version, Bytes payload, const Table& names);
 
   Limits limits_;
-  std::uint64_t next_serial_ = 1;
   std::vector<OpenTrial> open_;
   std::array<std::uint64_t, 16> unfinished_{};  // Trial::who(); the oldest is overwritten
   std::uint32_t unfinished_count_ = 0;

@@ -1,24 +1,21 @@
 #include "agent/journal/entries.hpp"
 
-#include <tuple>
-
 #include "models/core/digest.hpp"
 
 namespace idletune::journal {
-namespace {
 
-// Driver after shape: the entries of other drivers lie side by side with those of this one.
-auto fields(const TrialKey& k) {
-  return std::tie(k.kernel, k.device, k.shape, k.driver, k.configuration);
+int compare(const TrialKey& a, const TrialKey& b, unsigned parts) {
+  static constexpr std::uint64_t TrialKey::*kParts[] = {&TrialKey::kernel, &TrialKey::device,
+                                                        &TrialKey::shape, &TrialKey::driver,
+                                                        &TrialKey::configuration};
+  for (unsigned i = 0; i < parts; ++i) {
+    if (a.*kParts[i] != b.*kParts[i]) return a.*kParts[i] < b.*kParts[i] ? -1 : 1;
+  }
+  return 0;
 }
-auto fields(const ShapeKey& k) { return std::tie(k.kernel, k.device, k.shape, k.driver); }
 
-}  // namespace
-
-bool operator==(const ShapeKey& a, const ShapeKey& b) { return fields(a) == fields(b); }
-bool operator==(const TrialKey& a, const TrialKey& b) { return fields(a) == fields(b); }
-bool operator<(const ShapeKey& a, const ShapeKey& b) { return fields(a) < fields(b); }
-bool operator<(const TrialKey& a, const TrialKey& b) { return fields(a) < fields(b); }
+bool operator==(const ShapeKey& a, const ShapeKey& b) { return first_of(a) == first_of(b); }
+bool operator<(const ShapeKey& a, const ShapeKey& b) { return first_of(a) < first_of(b); }
 
 bool operator==(const Ledger& a, const Ledger& b) {
   return a.charged == b.charged && a.kernel_time == b.kernel_time && a.savings == b.savings &&

@@ -33,12 +33,19 @@ struct TrialKey {
   ShapeKey shape_key() const { return {kernel, device, driver, shape}; }
 };
 
+// By so many parts, in this order: kernel, device, shape, driver, configuration. So the entries of
+// other drivers lie beside those of this one. Below 0: `a` comes first; 0: they are the same.
+int compare(const TrialKey& a, const TrialKey& b, unsigned parts = 5);
+inline bool operator==(const TrialKey& a, const TrialKey& b) { return compare(a, b) == 0; }
+inline bool operator!=(const TrialKey& a, const TrialKey& b) { return compare(a, b) != 0; }
+inline bool operator<(const TrialKey& a, const TrialKey& b) { return compare(a, b) < 0; }
+// Where the trials at that shape begin.
+inline TrialKey first_of(const ShapeKey& key) {
+  return {key.kernel, key.device, key.driver, key.shape, 0};
+}
 bool operator==(const ShapeKey& a, const ShapeKey& b);
-bool operator==(const TrialKey& a, const TrialKey& b);
 bool operator<(const ShapeKey& a, const ShapeKey& b);
-bool operator<(const TrialKey& a, const TrialKey& b);
 inline bool operator!=(const ShapeKey& a, const ShapeKey& b) { return !(a == b); }
-inline bool operator!=(const TrialKey& a, const TrialKey& b) { return !(a == b); }
 
 // Who, where, and with which values: the identity of a trial, digests computed in one place.
 struct Trial {

@@ -62,29 +62,26 @@ Status Journal::damage() const {
 // --- Opening ---
 
 void Journal::load(Status no_storage) {
-  if (outbox_.storage() == nullptr) {
+  Storage* const storage = outbox_.storage();
+  bool judging = storage != nullptr;
+  if (storage == nullptr) {
     outbox_.degrade(std::move(no_storage), true);
-    start_session();
-    return;
-  }
-  bool judging = true;
-  if (options_.read_only) {
+  } else if (options_.read_only) {
     outbox_.degrade({StatusCode::read_only, "the journal was opened for reading only"}, true);
-  } else if (Status locked = outbox_.storage()->lock(); !locked.ok()) {
+  } else if (Status locked = storage->lock(); !locked.ok()) {
     // Somebody alive may be in the middle of the trials that look open.
     judging = locked.code() != StatusCode::busy;
     outbox_.degrade(std::move(locked), true);
   }
-  const bool continued = replay_file();
-  if (options_.read_only) return;
+  const bool continued = storage != nullptr && replay_file(*storage);
+  if (storage != nullptr && options_.read_only) return;
   if (judging) judge_open_trials();
-  start_session();
+  record(Session{options_.boot, state_.session().number + 1});
   outbox_.begin(!continued);  // one write for all
 }
 
 // Reads the log and makes it ready for appending. False: it needs a fresh file (or is sealed).
-bool Journal::replay_file() {
-  Storage& storage = *outbox_.storage();
+bool Journal::replay_file(Storage& storage) {
   Result<std::vector<std::uint8_t>> bytes = storage.read(kJournalName, kMaxFileBytes);
   if (!bytes.ok() && bytes.code() == StatusCode::not_found) return false;
   if (!bytes.ok() && bytes.code() != StatusCode::out_of_memory) {
@@ -156,13 +153,11 @@ void Journal::judge_open_trials() {
   recovery_.new_quarantines = accused.quarantines;
 }
 
-void Journal::start_session() {
-  record(RecordType::session, encode(Session{options_.boot, state_.session().number + 1}));
-}
-
 // --- Recording ---
 
-void Journal::record(RecordType type, Payload payload) {
+void Journal::record(RecordType type, const void* value) { add(type, encode(type, value)); }
+
+void Journal::add(RecordType type, Payload payload) {
   if (options_.events != nullptr) options_.events->recorded(type, payload, state_);
   (void)state_.apply(static_cast<std::uint8_t>(type), kRecordVersion, payload);
   outbox_.add(type, std::move(payload));
@@ -173,7 +168,7 @@ Serial Journal::intent(const Intent& intent) {
   const Where place = intent.isolated ? Where::helper : Where::here;
   if (open != nullptr && open->stage >= intent.stage && open->place == place) return outbox_.due();
   if (open == nullptr && !state_.dangers().has_room_for(1, false)) return 0;
-  record(RecordType::intent, encode(intent));
+  record(intent);
   return outbox_.sync_soon();
 }
 
@@ -182,7 +177,7 @@ Serial Journal::exposed(Span<const Trial> trials, Where place) {
   bool announced = true;
   for (const Trial& trial : trials) {
     if (state_.dangers().is_exposed(trial.key(), place)) continue;
-    record(RecordType::exposure, encode(Exposure{trial, place, state_.session().number}));
+    record(Exposure{trial, place, state_.session().number});
     announced = false;
   }
   return announced ? outbox_.due() : outbox_.sync_soon();
@@ -192,7 +187,8 @@ void Journal::parked(const Trial& trial, Where place) {
   const TrialKey key = trial.key();
   const Dangers::OpenTrial* open = state_.dangers().open_trial(key);
   if ((open != nullptr && open->place == place) || state_.dangers().is_exposed(key, place)) {
-    record(RecordType::parked, encode(Ended{key, true, place, trial.data}));
+    const Ended ended{key, true, place, trial.data};
+    record(RecordType::parked, &ended);
   }
 }
 
@@ -207,7 +203,7 @@ void Journal::closed(const Trial& trial, Where place) {
   const Dangers::OpenTrial* open = state_.dangers().open_trial(key);
   if ((open != nullptr && open->place == place) || state_.dangers().is_exposed(key, place) ||
       state_.dangers().is_suspect(trial)) {
-    record(RecordType::closed, encode(Ended{key, true, place, trial.data}));
+    record(Ended{key, true, place, trial.data});
   }
 }
 
@@ -230,8 +226,7 @@ bool Journal::accuse_one(const Verdict& verdict) {
   const bool hung = verdict.conclusion == Conclusion::quarantine;
   if (again || hung) {
     const auto reason = hung ? QuarantineReason::hang : QuarantineReason::repeated_death;
-    record(RecordType::quarantine,
-           encode(Quarantine{trial, trial.plain_key(), reason, verdict.detail}));
+    record(Quarantine{trial, trial.plain_key(), reason, verdict.detail});
     return true;
   }
   if (!suspect) suspect.emplace();
@@ -245,65 +240,64 @@ bool Journal::accuse_one(const Verdict& verdict) {
   if (!suspect->crash_seen()) suspect->cause = verdict.cause;
   if (suspect->detail.empty()) suspect->detail = verdict.detail;
   for (const Suspect::Place& place : verdict.at) push(suspect->at, place);
-  record(RecordType::suspect, encode(*suspect));
+  record(*suspect);
   return false;
 }
 
 void Journal::reference_ran(std::uint64_t device, std::uint64_t driver, bool well) {
-  std::vector<Suspect> seen;
+  std::vector<TrialKey> seen;
   state_.dangers().for_each_suspect([&](const Suspect& suspect) {
     if (suspect.crash_seen_in(state_.session().number) && suspect.key.device == device &&
         suspect.key.driver == driver) {
-      push(seen, suspect);
+      push(seen, suspect.key);
     }
   });
-  for (Suspect& suspect : seen) {
+  for (const TrialKey& key : seen) {
+    std::optional<Suspect> suspect = state_.dangers().suspect(key);
+    if (!suspect) continue;
     if (well) {
       const QuarantineReason reason =
-          suspect.cause == SuspicionCause::hang ? QuarantineReason::hang : QuarantineReason::crash;
-      record(RecordType::quarantine,
-             encode(Quarantine{suspect.trial, suspect.key, reason, suspect.detail}));
+          suspect->cause == SuspicionCause::hang ? QuarantineReason::hang : QuarantineReason::crash;
+      record(Quarantine{suspect->trial, key, reason, suspect->detail});
     } else {
-      suspect.deaths = 0;
-      suspect.cause = SuspicionCause::device_lost;
-      record(RecordType::suspect, encode(suspect));
+      suspect->deaths = 0;
+      suspect->cause = SuspicionCause::device_lost;
+      record(*suspect);
     }
   }
   if (!seen.empty()) (void)outbox_.sync_soon();
 }
 
 void Journal::quarantine(const Trial& trial, QuarantineReason reason, const std::string& detail) {
-  record(RecordType::quarantine, encode(Quarantine{trial, trial.plain_key(), reason, detail}));
+  record(Quarantine{trial, trial.plain_key(), reason, detail});
   (void)outbox_.sync_soon();
 }
 
 void Journal::wrong(const Trial& trial, std::uint64_t class_key) {
-  record(RecordType::wrong, encode(Wrong{trial, class_key}));
+  record(Wrong{trial, class_key});
   (void)outbox_.sync_soon();
 }
 
-void Journal::measured(const Measurement& measurement) {
-  record(RecordType::measurement, encode(measurement));
-}
+void Journal::measured(const Measurement& measurement) { record(measurement); }
 
 void Journal::named(const Name& name) {
   const std::optional<Name> known = state_.name(name.kind, name.digest);
   if (name.text.size() > kMaxNameBytes || (known && known->text == name.text)) return;
-  record(RecordType::name, encode(name));
+  record(name);
 }
 
 void Journal::adopted(const Adoption& adoption) {
-  record(RecordType::adoption, encode(adoption));
+  record(adoption);
   (void)outbox_.sync_soon();
 }
 
 void Journal::demoted(const Demotion& demotion) {
-  record(RecordType::demotion, encode(demotion));
+  record(demotion);
   (void)outbox_.sync_soon();
 }
 
 void Journal::models(Bytes bytes) {
-  record(RecordType::models, Payload(bytes.begin(), bytes.end()));
+  add(RecordType::models, copy(bytes));
   (void)outbox_.sync_soon();
 }
 
@@ -335,7 +329,7 @@ Status Journal::flush() {
 
 Status Journal::shutdown() {
   outbox_.post_notes();
-  record(RecordType::clean_shutdown, Payload());
+  add(RecordType::clean_shutdown, Payload());
   return sync();
 }
 

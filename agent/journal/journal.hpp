@@ -142,11 +142,15 @@ class Journal {
  private:
   Journal(std::unique_ptr<Storage> storage, const JournalOptions& options);
   void load(Status no_storage);
-  bool replay_file();
+  bool replay_file(Storage& storage);
   void judge_open_trials();
   bool accuse_one(const Verdict& verdict);
-  void start_session();
-  void record(RecordType type, Payload payload);
+  template <class Value>
+  void record(const Value& value) {
+    record(Value::kType, &value);
+  }
+  void record(RecordType type, const void* value);
+  void add(RecordType type, Payload payload);
 
   JournalOptions options_;
   State state_;

@@ -54,9 +54,7 @@ void Outbox::post(RecordType type, Payload payload) {
 }
 
 void Outbox::note_shape(const TrialKey& key, Payload payload) {
-  Table::Entry entry;
-  entry.payload = std::move(payload);
-  shapes_noted_.put(key, std::move(entry));
+  shapes_noted_.put(key, payload, kRecordVersion);
 }
 
 void Outbox::note_soon(std::chrono::nanoseconds now) {

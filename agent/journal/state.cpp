@@ -2,7 +2,6 @@
 
 #include "models/core/digest.hpp"
 #include "models/core/lists.hpp"
-#include "models/core/order.hpp"
 
 namespace idletune::journal {
 namespace {
@@ -11,6 +10,12 @@ namespace {
 std::uint64_t measurement_rank(const Measurement& measurement) {
   if (measurement.status != TrialStatus::correct) return UINT64_MAX;
   return static_cast<std::uint64_t>(measurement.median.count());
+}
+
+bool is_worse(const Table::Entry& a, const Table::Entry& b) { return a.rank > b.rank; }
+bool is_newer(const Table::Entry& a, const Table::Entry& b) { return a.serial > b.serial; }
+bool is_better(const Table::Entry& a, const Table::Entry& b) {
+  return a.rank == b.rank ? is_newer(a, b) : a.rank < b.rank;
 }
 
 }  // namespace
@@ -70,14 +75,14 @@ bool State::apply_known(RecordType type, std::uint8_t version, Bytes payload) {
       });
     case RecordType::shape_statistics:
       return decoded<ShapeStatistics>(payload, [&](const ShapeStatistics& statistics) {
-        statistics_.put(statistics_key(statistics.kernel, statistics.shape),
-                        {copy(payload), version, 0, UINT64_MAX - statistics.launches});
-        evict_worst_ranked(statistics_, limits_.statistics_bytes);
+        statistics_.put(statistics_key(statistics.kernel, statistics.shape), payload, version,
+                        UINT64_MAX - statistics.launches);
+        statistics_.shrink(limits_.statistics_bytes, is_worse);
       });
     case RecordType::name:
       return decoded<Name>(payload, [&](const Name& name) {
-        names_.put(name_key(name.kind, name.digest), {copy(payload), version, next_serial_++, 0});
-        evict_oldest(names_, limits_.name_bytes);
+        names_.put(name_key(name.kind, name.digest), payload, version);
+        names_.shrink(limits_.name_bytes, is_older);
       });
     case RecordType::models: models_ = copy(payload); return !payload.empty();
   }
@@ -92,18 +97,17 @@ bool State::apply_to_adoption(RecordType type, std::uint8_t version, Bytes paylo
       const auto adopted = adoption(key);
       if (adopted && (demotion.configuration.empty() ||
                       adopted->trial.configuration == demotion.configuration))
-        adoptions_.erase(adoption_key(key));
+        adoptions_.erase(first_of(key));
       if (demotion.configuration.empty()) return;
       demotions_.put(
           {key.kernel, key.device, key.driver, key.shape, digest_of(demotion.configuration)},
-          {copy(payload), version, next_serial_++, 0});
-      evict_oldest(demotions_, limits_.demotion_bytes);
+          payload, version);
+      demotions_.shrink(limits_.demotion_bytes, is_older);
     });
   }
   return decoded<Adoption>(payload, [&](const Adoption& adoption) {
-    adoptions_.put(adoption_key(adoption.trial.shape_key()),
-                   {copy(payload), version, next_serial_++, 0});
-    evict_oldest(adoptions_, limits_.adoption_bytes);
+    adoptions_.put(first_of(adoption.trial.shape_key()), payload, version);
+    adoptions_.shrink(limits_.adoption_bytes, is_older);
   });
 }
 
@@ -115,9 +119,8 @@ void State::apply_measurement(const Measurement& measurement, std::uint8_t versi
     const Wrong wrong{measurement.trial, 0};
     dangers_.apply_wrong(wrong, kRecordVersion, encode(wrong), names_);
   }
-  const auto old = measurements_.entries().find(key);
-  if (old != measurements_.entries().end()) remove_measurement(old);
-  measurements_.put(key, {copy(payload), version, next_serial_++, measurement_rank(measurement)});
+  if (measurements_.find(key) != nullptr) remove_measurement(key);
+  measurements_.put(key, payload, version, measurement_rank(measurement));
   Group& group = groups_[key.shape_key()];
   ++group.count;
   group.bytes += kRecordHeaderBytes + payload.size();
@@ -137,46 +140,14 @@ void State::keep_unknown(std::uint8_t type, std::uint8_t version, Bytes payload)
 
 // --- Staying small ---
 
-// Drops a tenth more than it must, so that the sorting is paid for rarely.
-void State::evict_oldest(Table& table, std::uint64_t limit_bytes) {
-  if (table.bytes() <= limit_bytes) return;
-  std::vector<Table::Map::iterator> oldest;
-  for (auto it = table.entries().begin(); it != table.entries().end(); ++it) push(oldest, it);
-  sort_stably(oldest,
-              [](const auto& a, const auto& b) { return a->second.serial < b->second.serial; });
-  for (std::size_t i = 0; table.bytes() > limit_bytes - limit_bytes / 10; ++i)
-    table.erase(oldest[i]);
-}
-
-void State::evict_worst_ranked(Table& table, std::uint64_t limit_bytes) {
-  if (table.bytes() <= limit_bytes) return;
-  std::vector<Table::Map::iterator> worst;
-  for (auto it = table.entries().begin(); it != table.entries().end(); ++it) push(worst, it);
-  sort_stably(worst, [](const auto& a, const auto& b) {
-    if (a->second.rank != b->second.rank) return a->second.rank > b->second.rank;
-    return a->first < b->first;
-  });
-  for (std::size_t i = 0; table.bytes() > limit_bytes - limit_bytes / 10; ++i)
-    table.erase(worst[i]);
-}
-
 // The fastest half stays; of the rest the oldest go first.
 void State::trim_shape(const ShapeKey& key, std::uint32_t keep) {
-  std::vector<Table::Map::iterator> members;
-  for (auto it =
-           measurements_.entries().lower_bound({key.kernel, key.device, key.driver, key.shape, 0});
-       it != measurements_.entries().end() && it->first.shape_key() == key; ++it) {
-    push(members, it);
-  }
+  Rows members;
+  measurements_.for_each(first_of(key), 4, [&](const Table::Row& row) { push(members, &row); });
   if (members.size() <= keep) return;
-  sort_stably(members, [](const auto& a, const auto& b) {
-    if (a->second.rank != b->second.rank) return a->second.rank < b->second.rank;
-    return a->second.serial > b->second.serial;
-  });
-  std::vector<Table::Map::iterator> rest(members.begin() + keep / 2, members.end());
-  sort_stably(rest,
-              [](const auto& a, const auto& b) { return a->second.serial > b->second.serial; });
-  for (std::size_t i = keep - keep / 2; i < rest.size(); ++i) remove_measurement(rest[i]);
+  sort_rows(members, 0, is_better);
+  sort_rows(members, keep / 2, is_newer);
+  for (std::size_t i = keep; i < members.size(); ++i) remove_measurement(members[i]->first);
 }
 
 // Takes from the shape that has the most.
@@ -191,11 +162,11 @@ void State::trim_measurements() {
   }
 }
 
-void State::remove_measurement(Table::Map::iterator entry) {
-  const auto group = groups_.find(entry->first.shape_key());
-  group->second.bytes -= kRecordHeaderBytes + entry->second.payload.size();
+void State::remove_measurement(const TrialKey& key) {
+  const auto group = groups_.find(key.shape_key());
+  group->second.bytes -= kRecordHeaderBytes + measurements_.find(key)->size();
   if (--group->second.count == 0) groups_.erase(group);
-  measurements_.erase(entry);
+  measurements_.erase(key);
 }
 
 // --- Handing out records ---
@@ -205,8 +176,11 @@ void State::for_each_live_record(const RecordSink& sink) const {
     sink(static_cast<std::uint8_t>(type), kRecordVersion, payload);
   };
   const auto emit_table = [&](RecordType type, const Table& table) {
-    for (const Table::Entry* entry : table.by_age()) {
-      sink(static_cast<std::uint8_t>(type), entry->version, entry->payload);
+    Rows rows;
+    table.for_each({}, 0, [&](const Table::Row& row) { push(rows, &row); });
+    sort_rows(rows, 0, is_older);
+    for (const Table::Row* row : rows) {
+      sink(static_cast<std::uint8_t>(type), row->second.version, row->second.payload);
     }
   };
   if (session_.number != 0) emit(RecordType::session, encode(session_));

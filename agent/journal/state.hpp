@@ -110,14 +110,11 @@ class State {
   void apply_measurement(const Measurement& measurement, std::uint8_t version, Bytes payload);
   void keep_unknown(std::uint8_t type, std::uint8_t version, Bytes payload);
 
-  void evict_oldest(Table& table, std::uint64_t limit_bytes);
-  void evict_worst_ranked(Table& table, std::uint64_t limit_bytes);
   void trim_shape(const ShapeKey& key, std::uint32_t keep);
   void trim_measurements();
-  void remove_measurement(Table::Map::iterator entry);
+  void remove_measurement(const TrialKey& key);
 
   StateLimits limits_;
-  std::uint64_t next_serial_ = 1;
   Session session_;
   bool ended_cleanly_ = false;
   Dangers dangers_;

@@ -5,13 +5,11 @@
 namespace idletune::journal {
 
 void State::for_each_measurement(const ShapeKey& key, const MeasurementVisitor& visit) const {
-  visit_range<Measurement>(
-      measurements_, {key.kernel, key.device, key.driver, key.shape, 0},
-      [&](const TrialKey& other) { return other.shape_key() == key; }, visit);
+  visit_values<Measurement>(measurements_, first_of(key), 4, visit);
 }
 
 void State::for_each_measurement(const MeasurementVisitor& visit) const {
-  visit_all<Measurement>(measurements_, visit);
+  visit_values<Measurement>(measurements_, {}, 0, visit);
 }
 
 std::optional<Measurement> State::measurement(const TrialKey& key) const {
@@ -31,14 +29,12 @@ std::optional<std::chrono::nanoseconds> State::time_of(const Measurement& measur
 }
 
 void State::for_each_shape_of(const TrialKey& key, const MeasurementVisitor& visit) const {
-  auto it = measurements_.entries().lower_bound({key.kernel, key.device, 0, 0, 0});
-  for (; it != measurements_.entries().end(); ++it) {
+  measurements_.for_each(key, 2, [&](const Table::Row& row) {
     TrialKey there = key;
-    there.shape = it->first.shape;
-    if (it->first.kernel != key.kernel || it->first.device != key.device) return;
+    there.shape = row.first.shape;
     Measurement value;
-    if (it->first == there && decode(it->second.payload, value)) visit(value);
-  }
+    if (row.first == there && decode(row.second.payload, value)) visit(value);
+  });
 }
 
 std::size_t State::measurement_count(const ShapeKey& key) const {
@@ -47,37 +43,29 @@ std::size_t State::measurement_count(const ShapeKey& key) const {
 }
 
 std::optional<Adoption> State::adoption(const ShapeKey& key) const {
-  auto adoption = decode_entry<Adoption>(adoptions_, adoption_key(key));
-  if (!adoption) return std::nullopt;
+  auto adoption = decode_entry<Adoption>(adoptions_, first_of(key));
+  if (!adoption) return adoption;
   split_driver(adoption->trial, names_);
-  if (dangers_.is_quarantined(adoption->trial)) return std::nullopt;
+  if (dangers_.is_quarantined(adoption->trial)) adoption.reset();
   return adoption;
 }
 
 std::optional<Adoption> State::stale_adoption(const ShapeKey& key) const {
-  std::optional<Adoption> newest;
-  std::uint64_t newest_serial = 0;
-  for (auto it = adoptions_.entries().lower_bound({key.kernel, key.device, 0, key.shape, 0});
-       it != adoptions_.entries().end(); ++it) {
-    const TrialKey& other = it->first;
-    if (other.kernel != key.kernel || other.device != key.device || other.shape != key.shape) break;
-    Adoption adoption;
-    if (other.driver == key.driver || it->second.serial < newest_serial) continue;
-    if (!decode(it->second.payload, adoption)) continue;
-    newest = adoption;
-    newest_serial = it->second.serial;
-  }
-  return newest;
+  const Table::Row* newest = nullptr;
+  adoptions_.for_each(first_of(key), 3, [&](const Table::Row& row) {
+    if (row.first.driver == key.driver) return;
+    if (newest == nullptr || is_older(newest->second, row.second)) newest = &row;
+  });
+  if (newest == nullptr) return std::nullopt;
+  return decode_entry<Adoption>(adoptions_, newest->first);
 }
 
 void State::for_each_demotion(const ShapeKey& key, const Visitor<const Demotion&>& visit) const {
-  visit_range<Demotion>(
-      demotions_, {key.kernel, key.device, key.driver, key.shape, 0},
-      [&](const TrialKey& other) { return other.shape_key() == key; }, visit);
+  visit_values<Demotion>(demotions_, first_of(key), 4, visit);
 }
 
 void State::for_each_adoption(const Visitor<const Adoption&>& visit) const {
-  visit_all<Adoption>(adoptions_, visit);
+  visit_values<Adoption>(adoptions_, {}, 0, visit);
 }
 
 std::optional<ShapeStatistics> State::shape_statistics(std::uint64_t kernel,

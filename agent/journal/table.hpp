@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "agent/journal/codec.hpp"
 #include "agent/journal/entries.hpp"
 #include "agent/journal/record.hpp"
 #include "models/core/digest.hpp"
+#include "models/core/visitor.hpp"
 
 namespace idletune::journal {
 
@@ -23,31 +25,38 @@ class Table {
     std::uint64_t rank = 0;    // of measurements and statistics: larger is worth less
   };
   using Map = std::map<TrialKey, Entry>;
-  void put(const TrialKey& key, Entry entry);  // replaces
+  using Row = Map::value_type;
+  // As the newest; replaces.
+  void put(const TrialKey& key, Bytes payload, std::uint8_t version, std::uint64_t rank = 0);
   bool erase(const TrialKey& key);
-  Map::iterator erase(Map::iterator entry);
-  void replace(Map::iterator entry, Payload payload);  // its age stays
+  void replace(const TrialKey& key, Payload payload);  // that is there; its age stays
   const Payload* find(const TrialKey& key) const;
   Map& entries() { return entries_; }
   const Map& entries() const { return entries_; }
   std::uint64_t bytes() const { return bytes_; }  // as records
-  // Entries from the oldest to the newest.
-  std::vector<const Entry*> by_age() const;
+  // Those whose keys agree with `like` in so many parts, in the order of keys: kernel, device,
+  // shape, driver, configuration.
+  using RowVisitor = Visitor<const Row&>;
+  void for_each(const TrialKey& like, unsigned parts, const RowVisitor& visit) const;
+  // Drops what comes first in that order, and a tenth more than it must, so that the sorting is paid
+  // for rarely.
+  using Order = bool (*)(const Entry& a, const Entry& b);
+  void shrink(std::uint64_t limit_bytes, Order before);
 
  private:
   Map entries_;
   std::uint64_t bytes_ = 0;
+  std::uint64_t serial_ = 0;
 };
+
+using Rows = std::vector<const Table::Row*>;
+// Those from `first` on; equal ones keep their order.
+void sort_rows(Rows& rows, std::size_t first, Table::Order before);
+inline bool is_older(const Table::Entry& a, const Table::Entry& b) { return a.serial < b.serial; }
 
 // Danger knows no shape; the drivers of a configuration lie side by side.
 inline TrialKey danger_key(const TrialKey& plain) {
   return {plain.kernel, plain.device, plain.driver, plain.configuration, 0};
-}
-inline bool same_variant(const TrialKey& a, const TrialKey& b) {
-  return a.kernel == b.kernel && a.device == b.device && a.shape == b.shape;
-}
-inline TrialKey adoption_key(const ShapeKey& key) {
-  return {key.kernel, key.device, key.driver, key.shape, 0};
 }
 inline TrialKey statistics_key(std::uint64_t kernel, const Shape& shape) {
   return {kernel, 0, 0, digest_of(shape), 0};
@@ -57,39 +66,32 @@ inline TrialKey name_key(NameKind kind, std::uint64_t digest) {
   return {digest, static_cast<std::uint64_t>(kind), 0, 0, 0};
 }
 
-inline Payload copy(Bytes bytes) { return Payload(bytes.begin(), bytes.end()); }
+Payload copy(Bytes bytes);
 
 // Takes over what a payload decodes to; false where it does not.
 template <class Value, class Apply>
-bool decoded(Bytes payload, Apply apply) {
+bool decoded(Bytes payload, const Apply& apply) {
   Value value;
   if (!decode(payload, value)) return false;
   apply(value);
   return true;
 }
 
-// Visits the entries with first <= key whose `belongs` holds, until it fails.
-template <class Value, class Belongs, class Visit>
-void visit_range(const Table& table, const TrialKey& first, const Belongs& belongs,
-                 const Visit& visit) {
-  for (auto it = table.entries().lower_bound(first); it != table.entries().end(); ++it) {
-    if (!belongs(it->first)) return;
+// Visits the values of Table::for_each().
+template <class Value>
+void visit_values(const Table& table, const TrialKey& like, unsigned parts,
+                  const Visitor<const Value&>& visit) {
+  table.for_each(like, parts, [&](const Table::Row& row) {
     Value value;
-    if (decode(it->second.payload, value)) visit(value);
-  }
-}
-
-template <class Value, class Visit>
-void visit_all(const Table& table, const Visit& visit) {
-  visit_range<Value>(
-      table, TrialKey(), [](const TrialKey&) { return true; }, visit);
+    if (decode(row.second.payload, value)) visit(value);
+  });
 }
 
 template <class Value>
 std::optional<Value> decode_entry(const Table& table, const TrialKey& key) {
   const Payload* payload = table.find(key);
-  Value value;
-  if (payload == nullptr || !decode(*payload, value)) return std::nullopt;
+  std::optional<Value> value(std::in_place);
+  if (payload == nullptr || !decode(*payload, *value)) value.reset();
   return value;
 }
 
