@@ -26,12 +26,12 @@ Status append_models(std::unique_ptr<Storage> storage, const journal::JournalSum
   Status status =
       log.go_on(summary.header.generation, summary.valid_bytes, summary.dropped_bytes() > 0);
   if (!status.ok()) return status;
-  std::vector<journal::LogRecord> records(1);
-  records[0].type = static_cast<std::uint8_t>(journal::RecordType::models);
-  records[0].payload = models.encode();
+  journal::LogRecords records(1);
+  records.back().type = static_cast<std::uint8_t>(journal::RecordType::models);
+  records.back().payload = models.encode();
   if (summary.state.ended_cleanly()) {  // and still has
     records.emplace_back();
-    records[1].type = static_cast<std::uint8_t>(journal::RecordType::clean_shutdown);
+    records.back().type = static_cast<std::uint8_t>(journal::RecordType::clean_shutdown);
   }
   status = log.append(records);
   return status.ok() ? log.sync() : status;

@@ -32,7 +32,6 @@ void each_field(Fields& fields, Wrong& wrong) {
 }
 
 void each_field(Fields& fields, Demotion& demotion) {
-  if (fields.reads()) demotion = Demotion();
   fields.key(demotion.key);
   if (!fields.more()) return;
   fields.configuration(demotion.configuration).known_byte(demotion.why, kDemotionReasonCount);
@@ -54,7 +53,7 @@ void each_field(Fields& fields, Quarantine& quarantine) {
 
 // Older versions told one shape, and only of trials.
 void each_field(Fields& fields, Suspect& suspect) {
-  if (fields.reads()) suspect = Suspect();
+  if (fields.reads()) suspect.at.clear();
   keyed_trial(fields, suspect.key, suspect.trial).small_number(suspect.deaths);
   if (!fields.more()) return push(suspect.at, Suspect::Place{suspect.key.shape, Where::helper});
   fields.number(suspect.session).known_byte(suspect.cause, kSuspicionCauseCount);

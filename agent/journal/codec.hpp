@@ -18,8 +18,9 @@ template <class Value>
 Payload encode(const Value& value) {
   return encode(Value::kType, &value);
 }
-// True if the bytes hold a possible value; false leaves `out` unspecified. Bytes after the last
-// known field are ignored: later versions of a record only append fields.
+// True if the bytes hold a possible value; false leaves `out` unspecified. What an older version did
+// not tell stays as it is in `out`; bytes after the last known field are ignored: later versions of
+// a record only append fields.
 template <class Value>
 bool decode(Bytes payload, Value& out) {
   return decode(Value::kType, payload, &out);

@@ -1,5 +1,6 @@
 #include "agent/journal/dangers.hpp"
 
+#include <iterator>
 #include <string_view>
 
 #include "models/core/lists.hpp"
@@ -24,15 +25,14 @@ bool acquits(Where place, Where death) {
 }
 
 // What another driver's quarantine means under `driver`.
-Suspect suspect_of(const Quarantine& quarantine, std::uint64_t driver) {
-  Suspect suspect;
+void suspect_of(const Quarantine& quarantine, std::uint64_t driver, std::optional<Suspect>& out) {
+  Suspect& suspect = out.emplace();
   suspect.trial = quarantine.trial;
   suspect.key = quarantine.key;
   suspect.trial.driver = suspect.key.driver = driver;
   suspect.deaths = 1;
   suspect.cause = SuspicionCause::other_driver;
   suspect.detail = quarantine.detail;
-  return suspect;
 }
 
 // Of a driver of an older version; itself where nobody can tell: another driver's quarantines are
@@ -121,8 +121,8 @@ void Dangers::open(const OpenTrial& trial) {
 
 template <class Closed>
 void Dangers::close(const Closed& closed) {
-  for (std::size_t i = open_.size(); i-- > 0;) {
-    if (closed(open_[i])) open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i));
+  for (auto open = open_.begin(); open != open_.end();) {
+    open = closed(*open) ? open_.erase(open) : std::next(open);
   }
 }
 
@@ -232,7 +232,7 @@ std::optional<Suspect> Dangers::suspect(const TrialKey& plain) const {
   if (suspect) return suspect;
   visit_values<Quarantine>(quarantines_, danger, kVariantParts, [&](const Quarantine& quarantine) {
     if (quarantine.key.driver != plain.driver && quarantine.acquitted_by != plain.driver) {
-      suspect = suspect_of(quarantine, plain.driver);
+      suspect_of(quarantine, plain.driver, suspect);
     }
   });
   return suspect;
@@ -251,7 +251,9 @@ void Dangers::for_each_suspect_of(const Trial& trial, const Visitor<const Suspec
         suspects_.find(danger_key(plain)) != nullptr) {
       return;
     }
-    visit(suspect_of(quarantine, trial.driver));
+    std::optional<Suspect> suspect;
+    suspect_of(quarantine, trial.driver, suspect);
+    visit(*suspect);
   });
 }
 

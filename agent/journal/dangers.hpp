@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <optional>
-#include <vector>
 
 #include "agent/journal/entries.hpp"
 #include "agent/journal/record.hpp"
@@ -61,7 +61,7 @@ class Dangers {
     IntentStage stage;
     bool exposed;  // an exposure; `stage` tells nothing then
   };
-  const std::vector<OpenTrial>& open_trials() const { return open_; }
+  const std::list<OpenTrial>& open_trials() const { return open_; }
   bool has_room_for(std::size_t count, bool exposed) const;
   const OpenTrial* open_trial(const TrialKey& key) const;  // no exposure
   bool is_exposed(const TrialKey& key, Where place) const;
@@ -93,7 +93,7 @@ class Dangers {
               std::uint8_t version, Bytes payload, const Table& names);
 
   Limits limits_;
-  std::vector<OpenTrial> open_;
+  std::list<OpenTrial> open_;
   std::array<std::uint64_t, 16> unfinished_{};  // Trial::who(); the oldest is overwritten
   std::uint32_t unfinished_count_ = 0;
   Table quarantines_;  // these two by danger_key()

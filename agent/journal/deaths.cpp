@@ -9,41 +9,27 @@ namespace {
 enum class Cell : std::uint8_t { nobody, suspect, unless_compiling, quarantine };
 
 struct Row {
-  Cell helper;     // in a helper's hands
-  Cell announced;  // and not begun
-  Cell launches;
-  Cell here;
+  Cell begun[kWhereCount];  // in a helper's hands, here, in launches
+  Cell announced;           // and not begun
   SuspicionCause cause;
 };
 
-Row row_of(Ending ending) {
-  constexpr Cell kNone = Cell::nobody;
-  constexpr Cell kSuspect = Cell::suspect;
-  switch (ending) {
-    case Ending::helper_crashed: return {kSuspect, kNone, kNone, kNone, SuspicionCause::crash};
-    case Ending::hung: return {kSuspect, kNone, kNone, Cell::quarantine, SuspicionCause::hang};
-    case Ending::helper_killed:
-      return {kSuspect, kNone, kNone, kNone, SuspicionCause::helper_killed};
-    case Ending::helper_vanished:
-      return {kSuspect, kNone, kNone, kNone, SuspicionCause::helper_vanished};
-    case Ending::machine_cut:
-      return {kSuspect, kSuspect, kSuspect, kSuspect, SuspicionCause::machine_cut};
-    case Ending::application_died:
-      return {Cell::unless_compiling, kNone, kSuspect, kSuspect, SuspicionCause::application_died};
-    case Ending::clean_end:
-    case Ending::thawed: break;
-  }
-  return {kNone, kNone, kNone, kNone, SuspicionCause::unknown};
-}
+constexpr Cell kNone = Cell::nobody;
+constexpr Cell kSuspect = Cell::suspect;
+// By Ending.
+constexpr Row kRows[kEndingCount] = {
+    {{kSuspect, kNone, kNone}, kNone, SuspicionCause::crash},
+    {{kSuspect, Cell::quarantine, kNone}, kNone, SuspicionCause::hang},
+    {{kSuspect, kNone, kNone}, kNone, SuspicionCause::helper_killed},
+    {{kSuspect, kNone, kNone}, kNone, SuspicionCause::helper_vanished},
+    {{kSuspect, kSuspect, kSuspect}, kSuspect, SuspicionCause::machine_cut},
+    {{Cell::unless_compiling, kSuspect, kSuspect}, kNone, SuspicionCause::application_died},
+    {},   // clean_end
+    {}};  // thawed
 
 Conclusion conclusion_of(const Row& row, const Open& open, Witness witness) {
-  Cell cell = row.announced;
-  if (open.begun || witness == Witness::next_start) {
-    cell = open.place == Where::helper     ? row.helper
-           : open.place == Where::launches ? row.launches
-                                           : row.here;
-  }
-  switch (cell) {
+  const bool begun = open.begun || witness == Witness::next_start;
+  switch (begun ? row.begun[static_cast<std::uint8_t>(open.place)] : row.announced) {
     case Cell::nobody: break;
     case Cell::suspect: return Conclusion::suspect;
     case Cell::unless_compiling:
@@ -61,7 +47,7 @@ bool same_danger(const Trial& a, const Trial& b) {
 }  // namespace
 
 std::vector<Verdict> judge(const std::vector<Open>& open, Ending ending, Witness witness) {
-  const Row row = row_of(ending);
+  const Row& row = kRows[static_cast<std::uint8_t>(ending)];
   std::vector<Verdict> verdicts;
   for (const Open& trial : open) {
     const Conclusion conclusion = conclusion_of(row, trial, witness);

@@ -1,6 +1,7 @@
 #include "agent/journal/journal.hpp"
 
 #include <algorithm>
+#include <list>
 #include <utility>
 
 #include "agent/journal/event_sink.hpp"
@@ -245,11 +246,11 @@ bool Journal::accuse_one(const Verdict& verdict) {
 }
 
 void Journal::reference_ran(std::uint64_t device, std::uint64_t driver, bool well) {
-  std::vector<TrialKey> seen;
+  std::list<TrialKey> seen;
   state_.dangers().for_each_suspect([&](const Suspect& suspect) {
     if (suspect.crash_seen_in(state_.session().number) && suspect.key.device == device &&
         suspect.key.driver == driver) {
-      push(seen, suspect.key);
+      seen.push_back(suspect.key);
     }
   });
   for (const TrialKey& key : seen) {

@@ -21,7 +21,7 @@ Status LogFile::go_on(std::uint64_t generation, std::uint64_t size_bytes, bool t
   return {};
 }
 
-Status LogFile::append(const std::vector<LogRecord>& records) {
+Status LogFile::append(const LogRecords& records) {
   if (records.empty()) return {};
   Status status;
   const std::uint64_t own = file_->identity();  // 0: nobody can tell
@@ -53,7 +53,7 @@ Status LogFile::sync_folder() {
   return storage_->sync_folder();
 }
 
-Status LogFile::replace(const std::vector<LogRecord>& all) {
+Status LogFile::replace(const LogRecords& all) {
   if (displaced_) {
     if (Status found = find_new_place(); !found.ok()) return found;
   }

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include <idletune/result.hpp>
 
@@ -14,12 +13,6 @@ namespace idletune::journal {
 
 inline constexpr char kJournalName[] = "journal";         // the log, in the state folder
 inline constexpr char kCompactionName[] = "journal.new";  // the next log while it is written
-
-struct LogRecord {
-  std::uint8_t type = 0;
-  std::uint8_t version = kRecordVersion;
-  Payload payload;
-};
 
 // One thread at a time. After an error of append() or sync() nothing more is written to the file:
 // nobody knows what it holds.
@@ -32,12 +25,12 @@ class LogFile {
   // Goes on with a log of which everything up to `size_bytes` is good, and `torn` bytes follow.
   Status go_on(std::uint64_t generation, std::uint64_t size_bytes, bool torn);
   // One write for each record. not_found: the log was deleted or replaced while it was in use.
-  Status append(const std::vector<LogRecord>& records);
+  Status append(const LogRecords& records);
   Status sync();
   // All records into kCompactionName, synced, then over kJournalName, then the folder synced. After
   // an error before the renaming an old file is untouched and goes on; after a later one nobody
   // knows which of the two the medium has, and there is no file any more.
-  Status replace(const std::vector<LogRecord>& all);
+  Status replace(const LogRecords& all);
   void close() { file_.reset(); }
 
   bool displaced() const { return displaced_; }  // the folder's path leads elsewhere by now

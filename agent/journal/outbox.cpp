@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "agent/journal/outbox.hpp"
-#include "models/core/lists.hpp"
 
 namespace idletune::journal {
 namespace {
@@ -50,7 +49,7 @@ void Outbox::post(RecordType type, Payload payload) {
   ++recorded_;
   if (!keeps_ && !writing_) return;
   bytes_ += kRecordHeaderBytes + payload.size();
-  push(records_, LogRecord{static_cast<std::uint8_t>(type), kRecordVersion, std::move(payload)});
+  records_.push_back({static_cast<std::uint8_t>(type), kRecordVersion, std::move(payload)});
 }
 
 void Outbox::note_shape(const TrialKey& key, Payload payload) {
@@ -94,7 +93,7 @@ std::unique_ptr<JournalWrite> Outbox::take() {
   if (write->fresh_) {
     post_notes();
     state_.for_each_live_record([&](std::uint8_t type, std::uint8_t version, Bytes payload) {
-      push(write->all_, LogRecord{type, version, copy(payload)});
+      write->all_.push_back({type, version, copy(payload)});
     });
   }
   write->log_ = log_;

@@ -58,9 +58,8 @@ class JournalWrite {
  private:
   friend class Outbox;
   std::shared_ptr<LogFile> log_;
-  std::vector<LogRecord> records_;
-  std::vector<LogRecord>
-      all_;  // into a fresh file, if `fresh_`; `records_` into the old one if not
+  LogRecords records_;
+  LogRecords all_;  // into a fresh file, if `fresh_`; `records_` into the old one if not
   bool fresh_ = false;
   bool sync_ = false;
   Serial serial_ = 0;
@@ -136,7 +135,7 @@ class Outbox {
   const State& state_;
   std::uint64_t max_file_bytes_;
   Status status_;
-  std::vector<LogRecord> records_;
+  LogRecords records_;
   std::uint64_t bytes_ = 0;  // of these
   bool keeps_ = false;       // records reach the storage, or will
   bool sealed_ = false;      // the storage is never written again

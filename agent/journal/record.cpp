@@ -23,6 +23,12 @@ std::uint32_t record_checksum(Bytes head, Bytes payload, std::uint64_t generatio
   return crc32c(payload, crc32c(head, crc32c(Bytes(place))));
 }
 
+void append(Bytes bytes, Payload& out) {
+  const std::size_t start = out.size();
+  out.resize(start + bytes.size());
+  if (!bytes.empty()) std::memcpy(out.data() + start, bytes.data(), bytes.size());
+}
+
 }  // namespace
 
 void put(std::uint64_t value, unsigned bytes, Payload& out) {
@@ -59,7 +65,7 @@ const char* record_type_name(std::uint8_t type) {
 
 void append_file_header(const FileHeader& header, Payload& out) {
   const std::size_t start = out.size();
-  out.insert(out.end(), kMagic, kMagic + sizeof(kMagic));
+  append(kMagic, out);
   put(header.version, 2, out);
   put(0, 2, out);
   put(header.generation, 8, out);
@@ -95,7 +101,7 @@ void append_record(std::uint8_t type, std::uint8_t version, Bytes payload, std::
   put(type, 1, out);
   put(version, 1, out);
   put(record_checksum(Bytes(out.data() + start, 4), payload, generation, offset), 4, out);
-  out.insert(out.end(), payload.begin(), payload.end());
+  append(payload, out);
 }
 
 bool RecordReader::next(RecordView& record) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <vector>
 
 #include <idletune/result.hpp>
@@ -58,6 +59,13 @@ Result<FileHeader> read_file_header(Bytes file);
 // Appends the record that will lie at `offset` of a file of `generation`.
 void append_record(std::uint8_t type, std::uint8_t version, Bytes payload, std::uint64_t generation,
                    std::uint64_t offset, Payload& out);
+
+struct LogRecord {
+  std::uint8_t type = 0;
+  std::uint8_t version = kRecordVersion;
+  Payload payload;
+};
+using LogRecords = std::list<LogRecord>;
 
 struct RecordView {
   std::uint64_t offset = 0;  // of its header in the file

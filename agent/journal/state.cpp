@@ -195,7 +195,7 @@ void State::for_each_live_record(const RecordSink& sink) const {
     sink(static_cast<std::uint8_t>(RecordType::shape_statistics), entry.second.version,
          entry.second.payload);
   }
-  for (const UnknownRecord& record : unknown_) sink(record.type, record.version, record.payload);
+  for (const LogRecord& record : unknown_) sink(record.type, record.version, record.payload);
   for (const Dangers::OpenTrial& open : dangers_.open_trials()) {
     if (open.exposed) {
       emit(RecordType::exposure, encode(Exposure{open.trial, open.place, session_.number}));

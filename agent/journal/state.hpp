@@ -3,10 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
 #include <map>
 #include <optional>
-#include <vector>
 
 #include "agent/journal/codec.hpp"
 #include "agent/journal/dangers.hpp"
@@ -100,11 +98,6 @@ class State {
     std::uint32_t count = 0;
     std::uint64_t bytes = 0;
   };
-  struct UnknownRecord {
-    std::uint8_t type;
-    std::uint8_t version;
-    Payload payload;
-  };
   bool apply_known(RecordType type, std::uint8_t version, Bytes payload);
   bool apply_to_adoption(RecordType type, std::uint8_t version, Bytes payload);
   void apply_measurement(const Measurement& measurement, std::uint8_t version, Bytes payload);
@@ -128,7 +121,7 @@ class State {
   Table statistics_;
   Table names_;
   Payload models_;
-  std::list<UnknownRecord> unknown_;
+  LogRecords unknown_;
   std::uint64_t unknown_bytes_ = 0;
 };
 

@@ -40,12 +40,12 @@ std::vector<Configuration> announced_at_end_of(const test::Files& files, std::si
   return all;
 }
 
-std::vector<journal::Dangers::OpenTrial> open_trials_in(const test::Files& files) {
+std::list<journal::Dangers::OpenTrial> open_trials_in(const test::Files& files) {
   const auto file = files.find(journal::kJournalName);
   if (file == files.end()) return {};
   const auto summary = journal::read_journal(file->second);
   return summary.ok() ? summary->state.dangers().open_trials()
-                      : std::vector<journal::Dangers::OpenTrial>();
+                      : std::list<journal::Dangers::OpenTrial>();
 }
 
 }  // namespace idletune::lives

@@ -1,6 +1,7 @@
 // What journals say that lie in files.
 #pragma once
 
+#include <list>
 #include <vector>
 
 #include "agent/journal/state.hpp"
@@ -22,6 +23,6 @@ class JournalReader {
 // Who was announced before the last bytes of the journal among those files, or in them.
 std::vector<Configuration> announced_at_end_of(const test::Files& files, std::size_t bytes);
 // Who is announced in the journal among those files, for people.
-std::vector<journal::Dangers::OpenTrial> open_trials_in(const test::Files& files);
+std::list<journal::Dangers::OpenTrial> open_trials_in(const test::Files& files);
 
 }  // namespace idletune::lives

@@ -413,7 +413,7 @@ TEST_CASE(
   CHECK(state.adoption(lent.shape_key())->trial.driver == 3);
   CHECK(state.adoption(lent.shape_key())->trial.data == 99);
   REQUIRE(state.dangers().open_trials().size() == 1);
-  CHECK(state.dangers().open_trials()[0].trial.plain_key().driver == 3);
+  CHECK(state.dangers().open_trials().front().trial.plain_key().driver == 3);
   old.configuration = Configuration{2, 8};
   apply(RecordType::closed, encode(Ended{old.key()}));
   CHECK_FALSE(state.dangers().is_suspect(trial_of(2)));
