@@ -1,29 +1,11 @@
 #include "agent/trial/journaled_trial.hpp"
 
-#include <utility>
-
 namespace idletune {
 
 JournaledTrial::JournaledTrial(journal::Journal& journal, const journal::Trial& trial)
-    : journal_(&journal), trial_(trial) {}
+    : journal_(journal), trial_(trial) {}
 
 JournaledTrial::~JournaledTrial() { rest(); }
-
-JournaledTrial::JournaledTrial(JournaledTrial&& other) noexcept
-    : journal_(std::exchange(other.journal_, nullptr)),
-      trial_(other.trial_),
-      place_(other.place_),
-      phase_(std::exchange(other.phase_, Phase::unannounced)) {}
-
-JournaledTrial& JournaledTrial::operator=(JournaledTrial&& other) noexcept {
-  if (this == &other) return *this;
-  rest();
-  journal_ = std::exchange(other.journal_, nullptr);
-  trial_ = other.trial_;
-  place_ = other.place_;
-  phase_ = std::exchange(other.phase_, Phase::unannounced);
-  return *this;
-}
 
 journal::Serial JournaledTrial::begin(TrialStage stage, bool isolated) {
   journal::Intent intent;
@@ -33,7 +15,7 @@ journal::Serial JournaledTrial::begin(TrialStage stage, bool isolated) {
   intent.isolated = isolated;
   place_ = isolated ? journal::Where::helper : journal::Where::here;
   phase_ = Phase::announced;
-  return journal_->intent(intent);
+  return journal_.intent(intent);
 }
 
 void JournaledTrial::ended(const TrialOutcome& outcome) {
@@ -47,9 +29,9 @@ void JournaledTrial::ended() {
 
 void JournaledTrial::rest() {
   if (phase_ == Phase::announced) {
-    journal_->withdrawn(trial_, place_);
+    journal_.withdrawn(trial_, place_);
   } else if (phase_ == Phase::resting) {
-    journal_->parked(trial_, place_);
+    journal_.parked(trial_, place_);
   } else {
     return;
   }
@@ -60,10 +42,10 @@ void JournaledTrial::conclude(TrialStatus status, const std::string& message) {
   phase_ = Phase::unannounced;
   switch (status) {
     case TrialStatus::crash:
-      return journal_->quarantine(trial_, journal::QuarantineReason::crash, message);
+      return journal_.quarantine(trial_, journal::QuarantineReason::crash, message);
     case TrialStatus::timeout:
-      return journal_->quarantine(trial_, journal::QuarantineReason::hang, message);
-    default: return journal_->closed(trial_, place_);
+      return journal_.quarantine(trial_, journal::QuarantineReason::hang, message);
+    default: return journal_.closed(trial_, place_);
   }
 }
 

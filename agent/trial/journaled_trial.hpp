@@ -10,8 +10,8 @@
 
 namespace idletune {
 
-// One attempt at one configuration. Used by one thread, the journal's; movable, so that a state of
-// work can own it. Its records are for `journal`, which must outlive it.
+// One attempt at one configuration. Used by one thread, the journal's. Its records are for
+// `journal`, which must outlive it.
 //
 // What the next start concludes if the process or the board dies:
 //   nothing was begun, the trial rests parked, or it is concluded     nothing
@@ -23,8 +23,8 @@ class JournaledTrial {
   // A trial that rests unfinished is parked; a suspicion of an earlier session stays. One whose
   // stage is under way, or whose death was ambiguous, stays open.
   ~JournaledTrial();
-  JournaledTrial(JournaledTrial&& other) noexcept;
-  JournaledTrial& operator=(JournaledTrial&& other) noexcept;
+  JournaledTrial(const JournaledTrial&) = delete;
+  JournaledTrial& operator=(const JournaledTrial&) = delete;
 
   const journal::Trial& identity() const { return trial_; }
 
@@ -63,8 +63,8 @@ class JournaledTrial {
  private:
   enum class Phase : std::uint8_t { unannounced, announced, resting, running, ambiguous };
 
-  journal::Journal* journal_;  // null: moved from
-  journal::Trial trial_;
+  journal::Journal& journal_;
+  const journal::Trial trial_;
   journal::Where place_ = journal::Where::helper;  // of the last stage
   Phase phase_ = Phase::unannounced;
 };

@@ -69,10 +69,10 @@ bool Choice::pass_over(ShapeTask& task) const {
 Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
   if (passed_over(task)) return Want::nothing;
   task.blocker = Blocker::none;
-  const bool recalled = task.recalled && is<Resting>(task.work);
+  const bool recalled = task.recalled && task.work.is(Work::resting);
   if (task.baseline_failed || recalled || now() < task.rests_until) return Want::nothing;
-  if (is<Installing>(task.work)) return Want::nothing;
-  if (next_request(task.work)) {
+  if (task.work.is(Work::installing)) return Want::nothing;
+  if (task.work.next_request()) {
     if (!in_debt(task, source)) return Want::unfinished;
     task.blocker = accounts_.blocker(task, source, Nanoseconds{1});
     return Want::nothing;
@@ -204,13 +204,13 @@ ShapeTask* Choice::choose(TimeSource source, ShapeTask* only) {
   if (options_.mode != Mode::tune) return nullptr;
   if (core_.current_ != nullptr && (only == nullptr || only == core_.current_) &&
       !passed_over(*core_.current_) && core_.may_tune(core_.current_->kernel, source) &&
-      !in_debt(*core_.current_, source) && next_request(core_.current_->work)) {
+      !in_debt(*core_.current_, source) && core_.current_->work.next_request()) {
     return core_.current_;
   }
   const ShapeTask* before = nullptr;
   for (ShapeTask* task = most_wanting(source, only); task != nullptr && task != before;
        task = most_wanting(source, only)) {
-    if (next_request(task->work) || begin_work(*task, source)) return task;
+    if (task->work.next_request() || begin_work(*task, source)) return task;
     if (!task->exhausted) break;
     before = task;
   }
@@ -223,7 +223,7 @@ ShapeTask* Choice::left_to_confirm(TimeSource source) {
     if (!kernel->device->reference_due() || kernel->shapes.empty()) continue;
     ShapeTask& task = *kernel->shapes.front();
     const Nanoseconds charge = accounts_.ledger().idle_charge(task.reference_run);
-    if (is<Resting>(task.work) && !passed_over(task) && core_.may_tune(*kernel, source) &&
+    if (task.work.is(Work::resting) && !passed_over(task) && core_.may_tune(*kernel, source) &&
         accounts_.blocker(task, source, charge) == Blocker::none) {
       return &task;
     }
@@ -236,9 +236,10 @@ bool Choice::begin_work(ShapeTask& task, TimeSource source) {
   if (task.default_time.count() > 0) return propose(task, source);
   const Configuration& configuration = task.slot.fallback.configuration;
   const RunnerContents& contents = task.kernel.contents;
-  task.work.emplace<MeasuringDefault>(MeasuringDefault{
-      ReferenceBaseline(task.slot.shape, configuration, contents.compiled(configuration),
-                        contents.prepared(task.slot.shape)[0], core_.step_options())});
+  task.work.begin(Work::measuring_default, nullptr);
+  task.work.baseline.reset(
+      new ReferenceBaseline(task.slot.shape, configuration, contents.compiled(configuration),
+                            contents.prepared(task.slot.shape)[0], core_.step_options()));
   return true;
 }
 
@@ -379,12 +380,11 @@ bool Choice::propose(ShapeTask& task, TimeSource source) {
     step.max_pairs = CandidateTrial::kMaxPairs;
     step.finals = !kernel.called;
   }
-  TryingCandidate trying{*proposal, CandidateTrial(step, context),
-                         knowledge_.journaled_trial(task, configuration)};
+  task.work.begin(Work::trying, std::make_unique<TryingCandidate>(
+                                    *proposal, step, context, journal_, task.trial(configuration)));
   if (task.running() != task.slot.fallback.configuration) {
-    trying.incumbent = knowledge_.journaled_trial(task, task.running());
+    task.work.tried->incumbent.emplace(journal_, task.trial(task.running()));
   }
-  task.work = std::move(trying);
   return true;
 }
 

@@ -107,8 +107,9 @@ StageContext EngineCore::stage_context(const ShapeTask& task) const {
 StageContext EngineCore::stage_context(const ShapeTask& task, const TrialRequest& request) const {
   StageContext context = stage_context(task);
   context.own_run = request.configuration == task.running() ? task.running_time
-                    : is<Rechecking>(task.work)             ? task.default_time
-                                                            : next_run(task.work);
+                    : task.work.is(Work::rechecking)        ? task.default_time
+                    : task.work.tried != nullptr            ? task.work.tried->plan.next_run()
+                                                            : Nanoseconds{0};
   return context;
 }
 

@@ -86,13 +86,10 @@ Explanation EngineExplanation::explain(const ShapeTask& task) const {
   text.captured = task.captured != 0;
   text.blocker = blocker_of(task);
   text.advice = advice(task, text.blocker);
-  const JournaledTrial* trial = journaled(task.work);
-  if (trial == nullptr && task.race != nullptr) {
-    const std::unique_ptr<TryingCandidate>& first = task.race->trials[0];
-    if (first != nullptr) trial = &first->journaled;
-  }
-  if (trial != nullptr && task.kernel.can_tune()) {
-    text.trying = to_text(kernel.package().space(), trial->identity().configuration);
+  const TryingCandidate* trying = task.work.trying();
+  if (trying == nullptr && task.race != nullptr) trying = task.race->trials[0].get();
+  if (trying != nullptr && task.kernel.can_tune()) {
+    text.trying = to_text(kernel.package().space(), trying->proposal.configuration);
   }
   return text;
 }
@@ -131,8 +128,8 @@ const std::string& EngineExplanation::why_no_trials(const ShapeTask& task) {
 Blocker EngineExplanation::blocker_of(const ShapeTask& task) const {
   if (core_.options_.mode != Mode::tune) return Blocker::none;
   if (!task.kernel.can_tune()) return Blocker::trials;
-  if (is<Installing>(task.work)) return Blocker::build;
-  if (task.race != nullptr && !next_request(task.work)) return Blocker::in_place;
+  if (task.work.is(Work::installing)) return Blocker::build;
+  if (task.race != nullptr && !task.work.next_request()) return Blocker::in_place;
   if (task.blocker != Blocker::none || task.exhausted) return task.blocker;
   const std::optional<Decision>& decision = task.search.decision();
   return !decision || task.search.asks_for_step(*decision) ? held_back_.blocker : Blocker::none;

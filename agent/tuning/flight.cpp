@@ -85,7 +85,7 @@ void Flight::look_after_runners() {
 
 Flight::Next Flight::start_stage(ShapeTask& task, TimeSource source, Nanoseconds remaining,
                                  IdleReport& report) {
-  std::optional<TrialRequest> request = next_request(task.work);
+  std::optional<TrialRequest> request = task.work.next_request();
   const DeviceTask& device = *task.kernel.device;
   if (!request && device.reference_due()) {
     request.emplace();
@@ -96,15 +96,15 @@ Flight::Next Flight::start_stage(ShapeTask& task, TimeSource source, Nanoseconds
   if (!request || !ensure_runner(task.kernel)) return Next::nothing;
   if (errands()) return Next::soon;
   // The data that it began on are gone.
-  if (task.lent && !is<Resting>(task.work)) return Next::forbidden;
+  if (task.lent && !task.work.is(Work::resting)) return Next::forbidden;
   const Where place = task.kernel.trial_place();
-  JournaledTrial* journaled = journaled_stage(task.work);
+  JournaledTrial* journaled = task.work.journaled_stage();
   const auto may = [&](const Configuration& configuration) {
     return facts_.may(task.facts(), configuration, task.slot.shape, place);
   };
   if (journaled != nullptr && !may(request->configuration)) return Next::forbidden;
   // It may have died elsewhere since it ran here: what it came to acquits it of nothing.
-  const auto* trying = std::get_if<TryingCandidate>(&task.work);
+  const TryingCandidate* trying = task.work.trying();
   if (trying != nullptr && !may(trying->proposal.configuration)) return Next::forbidden;
   if (device.faulty()) request->stage = TrialStage::prepare;
   // The reference runs, or nothing does.
@@ -113,8 +113,8 @@ Flight::Next Flight::start_stage(ShapeTask& task, TimeSource source, Nanoseconds
   const Next fits = fit(task, *request, source, remaining, announced, report);
   if (fits != Next::started) return fits;
   task.blocker = Blocker::none;
-  if (core_.current_ != nullptr && core_.current_ != &task) rest(core_.current_->work);
-  core_.current_ = is<Resting>(task.work) ? nullptr : &task;
+  if (core_.current_ != nullptr && core_.current_ != &task) core_.current_->work.rest();
+  core_.current_ = task.work.is(Work::resting) ? nullptr : &task;
   if (journaled != nullptr) {
     const journal::Serial serial = journaled->begin(request->stage, place == Where::helper);
     if (serial == 0) return Next::nothing;  // too many trials are open
@@ -149,7 +149,7 @@ Flight::Next Flight::fit(ShapeTask& task, TrialRequest& request, TimeSource sour
     return Next::compiled_enough;
   }
   // The promise is one about all launches that are expected.
-  if (source == TimeSource::idle && is<TryingCandidate>(task.work)) {
+  if (source == TimeSource::idle && task.work.is(Work::trying)) {
     const Nanoseconds limit = accounts_.compile_limit(task, core_.expected_launches(task));
     if (limit >= predicted) request.compile_limit = limit;  // else it has its own reasons
   }
@@ -193,7 +193,7 @@ bool Flight::is_to_be_repeated(ShapeTask& task, const TrialOutcome& outcome) {
   const std::uint32_t kills = device.helper_was_killed(now());
   tell(options_, 1, "%: %, by somebody else; it is started again after a pause",
        task.kernel.state->name(), outcome.message);
-  return kills % kKillsOfACandidate != 0 || is<MeasuringDefault>(task.work);
+  return kills % kKillsOfACandidate != 0 || task.work.is(Work::measuring_default);
 }
 
 // What a stage says besides its part in the step.
@@ -232,7 +232,7 @@ void Flight::gap_ends(bool was_gap) {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     // The board may be switched off now, and nothing of the trials runs.
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
-      rest(task->work);
+      task->work.rest();
       if (was_gap && task->blocker == Blocker::gap && task->misses > 0) ++task->misses;
     }
   }
@@ -256,7 +256,7 @@ Nanoseconds Flight::wait_for_compiler(const ShapeTask& task, Nanoseconds started
 }
 
 void Flight::run_errand(std::function<void()> work) {
-  if (build_ || errand_) return work();
+  if (build_ != nullptr || errand_) return work();
   errand_ = true;
   worker_.start(std::move(work));
   if (surroundings_.builds == BuildThread::caller) (void)wait_for_errand(kForever);
@@ -306,10 +306,10 @@ bool Flight::wait_for_errand(Nanoseconds timeout) {
 
 // Building needs the CPU only (the first launch, on a small shape, holds the device for
 // microseconds), so it may outlive the gap.
-void Flight::build(Build build) {
-  build.started = now();
-  build.handed = core_.hand_over(build.trial(), Where::here);
-  build_.emplace(std::move(build));
+void Flight::build(std::unique_ptr<Build> build) {
+  build->started = now();
+  build->handed = core_.hand_over(build->task->trial(build->install.configuration), Where::here);
+  build_ = std::move(build);
   worker_.start([this] { build_for_launches(*build_); });
 }
 
@@ -383,7 +383,7 @@ std::size_t Flight::launch_known_defaults(KernelTask& kernel, Nanoseconds left) 
 
 bool Flight::device_is_used(const KernelTask& kernel) const {
   const Device* device = &kernel.state->device();
-  if (build_ && &build_->task->kernel.state->device() == device) return true;
+  if (build_ != nullptr && &build_->task->kernel.state->device() == device) return true;
   if (!in_flight_) return false;
   const KernelTask& flying = in_flight_->task().kernel;
   return &flying.state->device() == device && !flying.runner->isolated();
@@ -424,12 +424,10 @@ void Flight::charge_unended() {
   accounts_.stage_ended(task, in_flight_->source(), so_far, interference, now());
 }
 
-std::optional<Build> Flight::take_build(Nanoseconds timeout) {
-  if (!build_ || !worker_.wait(timeout)) return std::nullopt;
-  std::optional<Build> build = std::move(build_);
-  build_.reset();
-  accounts_.build_ended(build->processor);
-  return build;
+std::unique_ptr<Build> Flight::take_build(Nanoseconds timeout) {
+  if (build_ == nullptr || !worker_.wait(timeout)) return nullptr;
+  accounts_.build_ended(build_->processor);
+  return std::move(build_);
 }
 
 }  // namespace idletune::detail

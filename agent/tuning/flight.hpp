@@ -13,19 +13,6 @@
 
 namespace idletune::detail {
 
-// A variant that is being built for launches.
-struct Build {
-  ShapeTask* task = nullptr;
-  Install install;
-  std::unique_ptr<TryingCandidate> candidate{};  // is to race; null: it is to be published
-  Nanoseconds started{0};
-  std::unique_ptr<Variant> variant{};
-  Status status{};
-  Nanoseconds processor{0};  // time of the thread that built it
-  HandedOver handed{};
-  journal::Trial trial() const { return task->trial(install.configuration); }
-};
-
 class Flight : EnginePart {
  public:
   explicit Flight(EngineCore& core)
@@ -62,11 +49,11 @@ class Flight : EnginePart {
 
   // Building needs the processor only (the first launch, on a small shape, holds the device for
   // microseconds), so it may outlive the gap.
-  void build(Build build);
-  bool builds() const { return build_.has_value(); }
+  void build(std::unique_ptr<Build> build);
+  bool builds() const { return build_ != nullptr; }
   const Build& built() const { return *build_; }
-  // The build, if it ends within `timeout`.
-  std::optional<Build> take_build(Nanoseconds timeout);
+  // The build, if it ends within `timeout`; else null.
+  std::unique_ptr<Build> take_build(Nanoseconds timeout);
   void build_for_launches(Build& build) const;
   Status launch_once(KernelTask& kernel, const trial::StepPrograms& programs, const Shape& shape,
                      const Configuration& configuration, std::uint64_t scratch_bytes);
@@ -81,12 +68,13 @@ class Flight : EnginePart {
   // What was recorded goes to the storage, beside builds.
   void begin_write();
   void end_write();
-  bool worker_rests() const { return !build_ && !errands(); }
+  bool worker_rests() const { return build_ == nullptr && !errands(); }
 
   // Whether a build or a stage of ours uses the application's device object from another thread.
   bool device_is_used(const KernelTask& kernel) const;
   bool holds(const ShapeTask& task) const {
-    return (in_flight_ && &in_flight_->task() == &task) || (build_ && build_->task == &task);
+    return (in_flight_ && &in_flight_->task() == &task) ||
+           (build_ != nullptr && build_->task == &task);
   }
   // How long to wait for what is under way.
   Nanoseconds wait_for_stage(TimeSource source, Nanoseconds remaining) const;
@@ -107,8 +95,8 @@ class Flight : EnginePart {
   HandedOver died_;
   Worker worker_;
   Worker files_;
-  std::optional<Build> build_;  // the worker's, until take_build()
-  bool errand_ = false;         // of the worker's, until wait_for_errand(); never beside a build
+  std::unique_ptr<Build> build_;  // the worker's, until take_build(); null: none is under way
+  bool errand_ = false;           // of the worker's, until wait_for_errand(); never beside a build
   std::unique_ptr<journal::JournalWrite> write_;  // that of `files_`; null: it rests
   Nanoseconds write_took_{0};                     // that of `files_`, until end_write()
   Nanoseconds longest_sync_{0}, longest_sync_at_{0};

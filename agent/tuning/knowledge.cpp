@@ -322,7 +322,7 @@ bool Knowledge::renew_one(ShapeTask* preferred) {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
       const bool current = task->search.model() == kernel->model && !task->lent;
-      if (current || !is<Resting>(task->work) || task->race != nullptr) continue;
+      if (current || !task->work.is(Work::resting) || task->race != nullptr) continue;
       if (next == nullptr || task.get() == preferred) next = task.get();
     }
   }

@@ -25,9 +25,6 @@ class Knowledge : EnginePart {
   bool record(const ShapeTask& task, const StepResult& result);
   // Refreshes ShapeTask::comebacks from what was measured.
   void look_for_comebacks(ShapeTask& task) const;
-  JournaledTrial journaled_trial(const ShapeTask& task, const Configuration& configuration) {
-    return JournaledTrial(journal_, task.trial(configuration));
-  }
 
   // From now on this model counts (null: none). Shapes go over to it one by one, each when it is
   // between two steps and renew_one() comes by.

@@ -381,7 +381,7 @@ void Production::watch_production(ShapeTask& task) {
   if (task.kernel.called || blocker == Blocker::limit) {
     return known ? begin_duel(task, true) : void();
   }
-  const bool rests = is<Resting>(task.work) && now() >= task.rests_until;
+  const bool rests = task.work.is(Work::resting) && now() >= task.rests_until;
   if (rests && blocker == Blocker::none) steps_.begin_recheck(task);
 }
 

@@ -49,7 +49,7 @@ void Publisher::publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanos
   task.variants.publish(std::move(variant));
   if (before != task.running()) {
     forget_unproven(task, before);
-    if (is<Rechecking>(task.work)) task.work.emplace<Resting>();
+    if (task.work.is(Work::rechecking)) task.work.clear();
   }
   task.running_time = time;
   task.timed_alike = true;

@@ -15,9 +15,9 @@ constexpr std::size_t kMaxPublishedAtStart = 16;
 bool Steps::recall_one() {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
-      if (!task->recalled || is<Installing>(task->work) || task->race != nullptr) continue;
+      if (!task->recalled || task->work.is(Work::installing) || task->race != nullptr) continue;
       // It does not wait for a trial whose next stage may never find a gap.
-      if (!is<Resting>(task->work) && !shelve(*task)) continue;
+      if (!task->work.is(Work::resting) && !shelve(*task)) continue;
       install(*task, *std::exchange(task->recalled, std::nullopt));
       return true;
     }
@@ -26,7 +26,7 @@ bool Steps::recall_one() {
 }
 
 void Steps::publish_recalled(ShapeTask& task) {
-  if (!task.recalled || !is<Resting>(task.work)) return;
+  if (!task.recalled || !task.work.is(Work::resting)) return;
   release_device();
   const Configuration& known = task.recalled->configuration;
   if (!facts_.may(task.facts(), known, task.slot.shape, Where::here)) return;
@@ -34,11 +34,10 @@ void Steps::publish_recalled(ShapeTask& task) {
   if (expose(task, known) == 0 && surroundings_.trace == nullptr) return;
   (void)journal_.sync();
   Build build{&task, *std::exchange(task.recalled, std::nullopt)};
-  build.handed = core_.hand_over(build.trial(), Where::here);
+  build.handed = core_.hand_over(task.trial(build.install.configuration), Where::here);
   flight_.build_for_launches(build);
-  task.work.emplace<Installing>();
   accounts_.build_ended(build.processor);
-  build_ended(std::move(build));
+  build_ended(build);
 }
 
 void Steps::launch_ahead(ShapeTask& task) {

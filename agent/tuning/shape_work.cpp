@@ -1,81 +1,56 @@
 #include "agent/tuning/shape_work.hpp"
 
-#include <array>
 #include <utility>
 
 namespace idletune::detail {
-namespace {
 
-template <typename State>
-constexpr bool has_plan = !std::is_same_v<std::decay_t<State>, Resting> &&
-                          !std::is_same_v<std::decay_t<State>, Installing>;
+TryingCandidate::TryingCandidate(const Proposal& proposed, const StepOptions& options,
+                                 const CandidateContext& context, journal::Journal& journal,
+                                 const journal::Trial& trial)
+    : proposal(proposed), plan(options, context), journaled(journal, trial) {}
 
-std::array<JournaledTrial*, 2> trials_of(ShapeWork& work) {
-  if (auto* recheck = std::get_if<Rechecking>(&work)) return {&recheck->journaled};
-  auto* candidate = std::get_if<TryingCandidate>(&work);
-  if (candidate == nullptr) return {};
-  return {&candidate->journaled, candidate->incumbent ? &*candidate->incumbent : nullptr};
+void TryingCandidate::rest() {
+  journaled.rest();
+  if (incumbent) incumbent->rest();
 }
 
-}  // namespace
-
-std::optional<TrialRequest> next_request(const ShapeWork& work) {
-  return std::visit(
-      [](const auto& state) -> std::optional<TrialRequest> {
-        if constexpr (has_plan<decltype(state)>) return state.plan.next();
-        return std::nullopt;
-      },
-      work);
+void ShapeWork::begin(Work next, std::unique_ptr<TryingCandidate> candidate) {
+  clear();
+  state = next;
+  tried = std::move(candidate);
 }
 
-Nanoseconds next_run(const ShapeWork& work) {
-  const auto* candidate = std::get_if<TryingCandidate>(&work);
-  return candidate != nullptr ? candidate->plan.next_run() : Nanoseconds{0};
+void ShapeWork::clear() { *this = ShapeWork(); }
+
+std::optional<TrialRequest> ShapeWork::next_request() const {
+  if (baseline != nullptr) return baseline->next();
+  return tried != nullptr ? tried->plan.next() : std::nullopt;
 }
 
-const JournaledTrial* journaled(const ShapeWork& work) {
-  if (const auto* candidate = std::get_if<TryingCandidate>(&work)) return &candidate->journaled;
-  return nullptr;
+JournaledTrial* ShapeWork::journaled_stage() const {
+  if (tried == nullptr) return nullptr;
+  if (!tried->plan.next_is_incumbent()) return &tried->journaled;
+  return tried->incumbent ? &*tried->incumbent : nullptr;
 }
 
-JournaledTrial* journaled_stage(ShapeWork& work) {
-  if (auto* recheck = std::get_if<Rechecking>(&work)) {
-    return recheck->plan.next_is_incumbent() ? nullptr : &recheck->journaled;
-  }
-  auto* candidate = std::get_if<TryingCandidate>(&work);
-  if (candidate == nullptr) return nullptr;
-  if (!candidate->plan.next_is_incumbent()) return &candidate->journaled;
-  return candidate->incumbent ? &*candidate->incumbent : nullptr;
+void ShapeWork::rest() const {
+  if (tried != nullptr) tried->rest();
 }
 
-void rest(ShapeWork& work) {
-  for (JournaledTrial* trial : trials_of(work)) {
-    if (trial != nullptr) trial->rest();
-  }
+void ShapeWork::end() const {
+  if (tried == nullptr) return;
+  tried->journaled.ended();
+  if (tried->incumbent) tried->incumbent->ended();
+  tried->rest();
 }
 
-void end(ShapeWork& work) {
-  for (JournaledTrial* trial : trials_of(work)) {
-    if (trial != nullptr) trial->ended();
-  }
-  rest(work);
+void ShapeWork::on_outcome(const TrialOutcome& outcome) const {
+  if (baseline != nullptr) baseline->on_outcome(outcome);
+  if (tried != nullptr) tried->plan.on_outcome(outcome);
 }
 
-void on_outcome(ShapeWork& work, const TrialOutcome& outcome) {
-  std::visit(
-      [&](auto& state) {
-        if constexpr (has_plan<decltype(state)>) state.plan.on_outcome(outcome);
-      },
-      work);
-}
-
-bool done(const ShapeWork& work) {
-  return std::visit(
-      [](const auto& state) {
-        if constexpr (has_plan<decltype(state)>) return state.plan.done();
-        return false;
-      },
-      work);
+bool ShapeWork::done() const {
+  return baseline != nullptr ? baseline->done() : tried != nullptr && tried->plan.done();
 }
 
 }  // namespace idletune::detail

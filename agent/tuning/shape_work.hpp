@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <variant>
 
 #include <idletune/agent.hpp>
 
+#include "agent/launch/launch_table.hpp"
+#include "agent/launch/launch_trace.hpp"
 #include "agent/scheduler/step_plan.hpp"
 #include "agent/search/searcher.hpp"
 #include "agent/trial/journaled_trial.hpp"
@@ -15,27 +16,30 @@
 
 namespace idletune::detail {
 
-struct Resting {};
+struct ShapeTask;
 
-// The default is measured, before anything is compared with it.
-struct MeasuringDefault {
-  ReferenceBaseline plan;
+enum class Work : std::uint8_t {
+  resting,
+  measuring_default,  // before anything is compared with it
+  // A proposal, in the trial runner; or it is only checked there (a plan without finals), and then
+  // races with others in the application's launches.
+  trying,
+  rechecking,  // what runs, beside the default: production says that it no longer wins
+  installing   // a configuration is built for launches, and will then be published, or race
 };
 
-// A proposal is tried in the trial runner; or it is only checked there (a plan without finals), and
-// then races with others in the application's launches.
 struct TryingCandidate {
+  TryingCandidate(const Proposal& proposed, const StepOptions& options,
+                  const CandidateContext& context, journal::Journal& journal,
+                  const journal::Trial& trial);
+  // Nothing of it runs for longer.
+  void rest();
+
   Proposal proposal;
   CandidateTrial plan;
   JournaledTrial journaled;
   std::optional<JournaledTrial> incumbent{};  // of what runs beside it; nothing: the default
   Nanoseconds at_first{0};  // of one that races: its time in trials, by the shape's first clock
-};
-
-// What runs is measured again beside the default, because production says that it no longer wins.
-struct Rechecking {
-  CandidateTrial plan;
-  JournaledTrial journaled;
 };
 
 // A configuration on its way to the launches.
@@ -49,35 +53,41 @@ struct Install {
   bool timed_alike = true;    // ShapeTask's
 };
 
-// A configuration is built for launches, and will then be published, or race.
-struct Installing {
-  Install install;
+// A variant that is built for launches.
+struct Build {
+  ShapeTask* task = nullptr;
+  Install install{};
   std::unique_ptr<TryingCandidate> candidate{};  // is to race; null: it is to be published
   journal::Serial exposed = 0;                   // when the journal knew; 0: it does not yet
-  bool begun = false;                            // the build; then candidate is with it
+  Nanoseconds started{0};
+  std::unique_ptr<Variant> variant{};
+  Status status{};
+  Nanoseconds processor{0};  // time of the thread that built it
+  HandedOver handed{};
 };
 
-using ShapeWork = std::variant<Resting, MeasuringDefault, TryingCandidate, Rechecking, Installing>;
+struct ShapeWork {
+  Work state = Work::resting;
+  std::unique_ptr<ReferenceBaseline> baseline{};  // only while the default is measured
+  std::unique_ptr<TryingCandidate> tried{};       // only while trying or rechecking
+  std::unique_ptr<Build> build{};                 // only while installing, until it begins
 
-template <typename State>
-bool is(const ShapeWork& work) {
-  return std::holds_alternative<State>(work);
-}
-
-// The stage that comes next in the trial runner; nothing: none, or the work goes on elsewhere.
-std::optional<TrialRequest> next_request(const ShapeWork& work);
-// What a run of its configuration takes, as far as a trial knows; 0: not yet.
-Nanoseconds next_run(const ShapeWork& work);
-// The journal's side of what next_request's stage runs; null for the default.
-JournaledTrial* journaled_stage(ShapeWork& work);
-// That of the candidate; null where nothing new is tried.
-const JournaledTrial* journaled(const ShapeWork& work);
-// Nothing of the work runs for longer; nothing of it runs any more, its stage included.
-void rest(ShapeWork& work);
-void end(ShapeWork& work);
-// The outcome of next_request's stage.
-void on_outcome(ShapeWork& work, const TrialOutcome& outcome);
-// The plan has come to its end. Never true of Resting and Installing.
-bool done(const ShapeWork& work);
+  bool is(Work what) const { return state == what; }
+  void begin(Work next, std::unique_ptr<TryingCandidate> candidate);
+  void clear();
+  // Null: nothing new is tried.
+  TryingCandidate* trying() const { return is(Work::trying) ? tried.get() : nullptr; }
+  // The stage that comes next in the trial runner; nothing: none, or the work goes on elsewhere.
+  std::optional<TrialRequest> next_request() const;
+  // The journal's side of what that stage runs; null for the default.
+  JournaledTrial* journaled_stage() const;
+  // Nothing of the work runs for longer; nothing of it runs any more, its stage included.
+  void rest() const;
+  void end() const;
+  // The outcome of next_request's stage.
+  void on_outcome(const TrialOutcome& outcome) const;
+  // The plan has come to its end. Never true of what rests or is installed.
+  bool done() const;
+};
 
 }  // namespace idletune::detail

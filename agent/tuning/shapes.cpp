@@ -84,7 +84,7 @@ void Shapes::recycle(KernelTask& kernel) {
 // Nothing that was found for it is in use, and nothing is under way.
 bool Shapes::may_leave(const ShapeTask& task) const {
   const bool held = &task == core_.current_ || flight_.holds(task);
-  return !held && is<Resting>(task.work) && task.race == nullptr && !task.recalled &&
+  return !held && task.work.is(Work::resting) && task.race == nullptr && !task.recalled &&
          task.leases == 0 && task.variants.adopted() == nullptr && !task.variants.has_retired();
 }
 

@@ -26,31 +26,25 @@ Status may_not_run() { return Status(StatusCode::busy, "it may not run at the mo
 
 // Takes the work off the shape if its plan has come to an end, and does what follows from that.
 void Steps::end_work(ShapeTask& task) {
-  if (!done(task.work)) return;
+  if (!task.work.done()) return;
   if (core_.current_ == &task) core_.current_ = nullptr;
   ShapeWork ended = std::move(task.work);
-  task.work = Resting();
-  if (const auto* baseline = std::get_if<MeasuringDefault>(&ended)) {
-    baseline_ended(task, StepResult::of(task.slot.fallback.configuration, baseline->plan));
-  } else if (auto* trying = std::get_if<TryingCandidate>(&ended)) {
-    const bool ended_well = trying->plan.verdict() != TrialVerdict::inconclusive;
-    // In calls it only begins.
-    if (!task.kernel.called || !ended_well) {
-      facts_.end_retry(trying->journaled.identity(), ended_well);
-    }
-    if (trying->plan.to_finals_elsewhere()) {
-      trying->at_first = task.search.evidence().as_at_first(trying->plan.candidate_time());
-      Installing next;
-      next.install.configuration = trying->proposal.configuration;
-      next.candidate = std::make_unique<TryingCandidate>(std::move(*trying));
-      next.candidate->journaled.rest();
-      task.work = std::move(next);
-    } else {
-      end_candidate(task, *trying);
-    }
-  } else if (auto* recheck = std::get_if<Rechecking>(&ended)) {
-    end_recheck(task, recheck->plan, recheck->journaled);
+  task.work.clear();
+  if (ended.baseline != nullptr) {
+    const Configuration& standard = task.slot.fallback.configuration;
+    return baseline_ended(task, StepResult::of(standard, *ended.baseline));
   }
+  if (ended.is(Work::rechecking)) return end_recheck(task, *ended.tried);
+  TryingCandidate& trying = *ended.tried;
+  const bool ended_well = trying.plan.verdict() != TrialVerdict::inconclusive;
+  // In calls it only begins.
+  if (!task.kernel.called || !ended_well) {
+    facts_.end_retry(trying.journaled.identity(), ended_well);
+  }
+  if (!trying.plan.to_finals_elsewhere()) return end_candidate(task, trying);
+  trying.at_first = task.search.evidence().as_at_first(trying.plan.candidate_time());
+  trying.journaled.rest();
+  install(task, Install{trying.proposal.configuration}, std::move(ended.tried));
 }
 
 void Steps::end_candidate(ShapeTask& task, TryingCandidate& trying) {
@@ -139,13 +133,15 @@ void Steps::make_again(ShapeTask& task, const Proposal& proposal) {
 bool Steps::shelve(ShapeTask& task) {
   if (flight_.flies() && &flight_.stage().task() == &task) return false;
   if (core_.current_ == &task) core_.current_ = nullptr;
-  rest(task.work);
-  if (auto* trying = std::get_if<TryingCandidate>(&task.work)) make_again(task, trying->proposal);
-  task.work = Resting();
+  task.work.rest();
+  if (const auto* trying = task.work.trying()) make_again(task, trying->proposal);
+  task.work.clear();
   return true;
 }
 
-void Steps::end_recheck(ShapeTask& task, const CandidateTrial& plan, JournaledTrial& journaled) {
+void Steps::end_recheck(ShapeTask& task, TryingCandidate& recheck) {
+  const CandidateTrial& plan = recheck.plan;
+  JournaledTrial& journaled = recheck.journaled;
   if (plan.verdict() == TrialVerdict::inconclusive) {
     journaled.rest();
     (void)knowledge_.notice_capture(task);
@@ -156,7 +152,7 @@ void Steps::end_recheck(ShapeTask& task, const CandidateTrial& plan, JournaledTr
   const bool failed = plan.verdict() == TrialVerdict::reject_failed;
   if (failed && is_death(plan.status())) return;  // the facts say what follows
   settle(task, journaled, plan.checked_all_seeds() || failed);
-  const StepResult result = StepResult::of({task.running(), ProposalOrigin::application}, plan);
+  const StepResult result = StepResult::of(recheck.proposal, plan);
   if (result.status == TrialStatus::correctness) {
     facts_.wrong(task.facts(), journaled.identity());
   }
@@ -248,8 +244,10 @@ void Steps::log_step(const ShapeTask& task, const StepResult& result) const {
   tell(options_, 2, "%) %", text, result.message);
 }
 
-void Steps::install(ShapeTask& task, const Install& install) {
-  task.work.emplace<Installing>(Installing{install});
+void Steps::install(ShapeTask& task, const Install& install,
+                    std::unique_ptr<TryingCandidate> to_race) {
+  task.work.begin(Work::installing, nullptr);
+  task.work.build.reset(new Build{&task, install, std::move(to_race)});
 }
 
 // What will run in the application's process is on the medium before it is built there, and before
@@ -257,8 +255,8 @@ void Steps::install(ShapeTask& task, const Install& install) {
 bool Steps::begin_build() {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
-      auto* next = std::get_if<Installing>(&task->work);
-      if (next == nullptr || next->begun) continue;
+      std::unique_ptr<Build>& next = task->work.build;
+      if (next == nullptr) continue;
       // Where too much is exposed the trace alone speaks, or it waits until launches have proven
       // others.
       if (next->exposed == 0 && surroundings_.trace == nullptr &&
@@ -268,14 +266,13 @@ bool Steps::begin_build() {
       if (next->exposed == 0) next->exposed = expose(*task, next->install.configuration);
       flight_.begin_write();
       if (!flight_.worker_rests() || !journal_.durable(next->exposed)) return flight_.errands();
-      next->begun = true;
-      Build begun{task.get(), next->install, std::move(next->candidate)};
-      if (!facts_.may(task->facts(), begun.install.configuration, task->slot.shape, Where::here)) {
-        begun.status = may_not_run();
-        build_ended(std::move(begun));
+      const Configuration& configuration = next->install.configuration;
+      if (!facts_.may(task->facts(), configuration, task->slot.shape, Where::here)) {
+        next->status = may_not_run();
+        build_ended(*std::exchange(next, nullptr));
         return true;
       }
-      flight_.build(std::move(begun));
+      flight_.build(std::move(next));
       if (surroundings_.builds == BuildThread::caller) (void)wait_for_build(kForever);
       return true;
     }
@@ -290,13 +287,13 @@ journal::Serial Steps::expose(ShapeTask& task, const Configuration& configuratio
 }
 
 bool Steps::wait_for_build(Nanoseconds timeout) {
-  std::optional<Build> build = flight_.take_build(timeout);
-  if (!build) return !flight_.builds();
-  build_ended(std::move(*build));
+  const std::unique_ptr<Build> build = flight_.take_build(timeout);
+  if (build == nullptr) return !flight_.builds();
+  build_ended(*build);
   return true;
 }
 
-void Steps::build_ended(Build build) {
+void Steps::build_ended(Build& build) {
   ShapeTask& task = *build.task;
   const journal::Trial trial = task.trial(build.install.configuration);
   if (build.variant != nullptr &&
@@ -307,7 +304,7 @@ void Steps::build_ended(Build build) {
   if (build.variant == nullptr) return build_failed(build);
   // Of a call nothing has run yet.
   task.kernel.called ? journal_.parked(trial, Where::here) : journal_.closed(trial, Where::here);
-  task.work.emplace<Resting>();
+  task.work.clear();
   push(task.unproven, {trial, now(), task.launches()});
   if (build.candidate == nullptr) {
     // Launches may have found something faster while it was built.
@@ -339,7 +336,7 @@ void Steps::build_failed(const Build& build) {
   } else {
     journal_.parked(trial, Where::here);
   }
-  task.work.emplace<Resting>();
+  task.work.clear();
   if (build.candidate == nullptr) {
     (void)task.lost_again(trial.configuration);
     return;
@@ -380,12 +377,13 @@ bool Steps::finish_stage(Nanoseconds wait, IdleReport& report) {
   if (last && !task.kernel.device->reference_due()) {
     core_.end_tuning(task.kernel, "too many trials crashed or hung");
   }
-  JournaledTrial* journaled = journaled_stage(task.work);
+  JournaledTrial* journaled = task.work.journaled_stage();
   const bool is_its = journaled != nullptr && stage->runs() != nullptr &&
                       journaled->identity().key() == stage->runs()->key();
   if (is_its) journaled->ended();
   // Of what runs beside a candidate nothing is left open while that runs.
-  if (is_its && journaled != detail::journaled(task.work)) journaled->rest();
+  const TryingCandidate* trying = task.work.trying();
+  if (is_its && (trying == nullptr || journaled != &trying->journaled)) journaled->rest();
   const bool repeated = flight_.is_to_be_repeated(task, outcome) || last;
   if (stage->runs() != nullptr) {
     if (!repeated && is_death(outcome.status) && outcome.stage != TrialStage::prepare) {
@@ -400,7 +398,7 @@ bool Steps::finish_stage(Nanoseconds wait, IdleReport& report) {
     task.kernel.device->set_reference_due(true);
   }
   if (!repeated) {
-    on_outcome(task.work, outcome);
+    task.work.on_outcome(outcome);
     end_work(task);
   }
   report.steps += static_cast<std::uint32_t>(steps_ended_ - steps_before);
@@ -441,8 +439,10 @@ void Steps::begin_recheck(ShapeTask& task) {
   task.compared_launches = task.launches();
   const CandidateContext context =
       core_.candidate_context(task, task.running(), task.slot.fallback.configuration);
-  task.work.emplace<Rechecking>(Rechecking{CandidateTrial(core_.step_options(), context),
-                                           JournaledTrial(journal_, task.trial(task.running()))});
+  task.work.begin(Work::rechecking,
+                  std::make_unique<TryingCandidate>(
+                      Proposal{task.running(), ProposalOrigin::application}, core_.step_options(),
+                      context, journal_, task.trial(task.running())));
 }
 
 }  // namespace idletune::detail

@@ -46,7 +46,7 @@ class Steps : EnginePart {
   std::size_t publish_adopted(KernelTask& kernel, Nanoseconds& left);
   // What is being tried or measured for the shape waits until it is launched again.
   void shelve_trial(ShapeTask& task) {
-    if (is<TryingCandidate>(task.work) || is<MeasuringDefault>(task.work)) (void)shelve(task);
+    if (task.work.is(Work::trying) || task.work.is(Work::measuring_default)) (void)shelve(task);
   }
   // Returns when nothing of ours in this process uses the devices any more.
   void release_device();
@@ -55,7 +55,7 @@ class Steps : EnginePart {
   void end_work(ShapeTask& task);
   void follow_clock(ShapeTask& task, StepResult& result);
   void end_candidate(ShapeTask& task, TryingCandidate& trying);
-  void end_recheck(ShapeTask& task, const CandidateTrial& plan, JournaledTrial& journaled);
+  void end_recheck(ShapeTask& task, TryingCandidate& recheck);
   void settle(ShapeTask& task, JournaledTrial& journaled, bool ran);
   void judge_death(ShapeTask& task, const StageInFlight& stage, const TrialOutcome& outcome);
   void reference_ran(ShapeTask& task, const TrialOutcome& outcome);
@@ -67,9 +67,10 @@ class Steps : EnginePart {
   // Not by somebody else's doing.
   bool crash_was_seen(const ShapeTask& task, const StepResult& result) const;
   void log_step(const ShapeTask& task, const StepResult& result) const;
-  void install(ShapeTask& task, const Install& install);
+  void install(ShapeTask& task, const Install& install,
+               std::unique_ptr<TryingCandidate> to_race = nullptr);
   journal::Serial expose(ShapeTask& task, const Configuration& configuration);
-  void build_ended(Build build);
+  void build_ended(Build& build);
   void build_failed(const Build& build);
 
   Knowledge& knowledge_;

@@ -54,7 +54,7 @@ TuningEngine::~TuningEngine() {
       production_.drain_tickets(*task);
       core_.accounts_.credit_launches(*task, core_.now());
       // Nothing of an unfinished trial runs any more: this end must not look like a death.
-      end(task->work);
+      task->work.end();
       for (const Unproven& each : task->unproven)
         core_.journal_.parked(each.trial, Where::launches);
     }

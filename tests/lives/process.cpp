@@ -407,8 +407,8 @@ void Process::for_each_passed(const std::function<void(int, int)>& visit) const 
 Role Process::role(int c, int s) const {
   const ShapeTask* task = inside_->task_of(world_.shape(s));
   if (task == nullptr) return Role::candidate;
-  if (detail::is<detail::Rechecking>(task->work)) return Role::recheck;
-  const auto* trying = std::get_if<detail::TryingCandidate>(&task->work);
+  if (task->work.is(detail::Work::rechecking)) return Role::recheck;
+  const auto* trying = task->work.trying();
   const bool other = trying != nullptr && trying->proposal.configuration != world_.configuration(c);
   return other ? Role::incumbent : Role::candidate;
 }
@@ -429,8 +429,7 @@ Runs Process::runs(int c, int s) const {
 
 int Process::candidate_at(int s) const {
   const ShapeTask* task = inside_->task_of(world_.shape(s));
-  const auto* trying =
-      task != nullptr ? std::get_if<detail::TryingCandidate>(&task->work) : nullptr;
+  const auto* trying = task != nullptr ? task->work.trying() : nullptr;
   return trying != nullptr ? world_.index_of(trying->proposal.configuration) : -1;
 }
 
@@ -487,12 +486,12 @@ bool Process::announced_in(Bytes journal, int c, int s) const {
 std::string Process::idle_slots() const {
   for (const auto& task : inside_->tasks()) {
     if (task->variants.adopted() != nullptr || task->race != nullptr) continue;
-    if (detail::is<detail::Installing>(task->work)) continue;  // soon adopted
+    if (task->work.is(detail::Work::installing)) continue;  // soon adopted
     const auto since = static_cast<double>(task->launches() - task->said_at);
     if (task->said_launches > since) continue;  // they are to come
-    return task->said_launches >= 0                  ? "-beside-one-that-was-said"
-           : detail::is<detail::Resting>(task->work) ? "-beside-one-at-rest"
-                                                     : "-beside-one-unfinished";
+    return task->said_launches >= 0               ? "-beside-one-that-was-said"
+           : task->work.is(detail::Work::resting) ? "-beside-one-at-rest"
+                                                  : "-beside-one-unfinished";
   }
   return "";
 }

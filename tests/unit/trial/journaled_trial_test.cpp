@@ -206,21 +206,6 @@ TEST_CASE("a suspect stays one while nothing came of it, and an outcome forgives
   CHECK_FALSE(journal->state().dangers().is_suspect(kKey));
 }
 
-TEST_CASE("a moved trial takes its obligations along, an overwritten one rests first") {
-  const auto disk = std::make_shared<Disk>();
-  const auto journal = open_on(disk);
-  std::optional<JournaledTrial> slot;
-  {
-    JournaledTrial trial(*journal, trial_of(1));
-    run_stage(trial, TrialStage::compile);
-    slot = std::move(trial);
-  }
-  CHECK(journal->state().dangers().open_trial(kKey) != nullptr);
-  slot = JournaledTrial(*journal, trial_of(2));
-  CHECK(journal->state().dangers().open_trials().empty());
-  CHECK(slot->identity().configuration == trial_of(2).configuration);
-}
-
 TEST_CASE("without a journal's folder a trial goes on, and only this process remembers") {
   const auto journal = journal::Journal::open(nullptr, journal::JournalOptions());
   JournaledTrial trial(*journal, trial_of(1));

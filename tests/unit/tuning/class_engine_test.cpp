@@ -175,7 +175,7 @@ TEST_CASE("A trial that nobody goes on with keeps no slot from others, and is ma
   REQUIRE(engine.launch({64}, 1000).ok());
   do {
     engine.tune(1ms);
-  } while (!detail::is<detail::TryingCandidate>(engine.task().work));
+  } while (engine.task().work.trying() == nullptr);
   for (int i = 0; i < 8; ++i) {
     REQUIRE(engine.launch({3}).ok());
     (void)engine.idle(1ms);

@@ -158,10 +158,10 @@ TEST_CASE("what is measured and killed before it was adopted is adopted after th
     engine.use_model(test::model_saying(8, 8));
     REQUIRE(engine.launch(kProblem, 1000).ok());
     open = false;
-    for (int i = 0; i < 300 && !detail::is<detail::Installing>(engine.task().work); ++i) {
+    for (int i = 0; i < 300 && !engine.task().work.is(detail::Work::installing); ++i) {
       engine.tune(5ms);
     }
-    REQUIRE(detail::is<detail::Installing>(engine.task().work));
+    REQUIRE(engine.task().work.is(detail::Work::installing));
     const auto files = disk->files();
     {
       const std::lock_guard<std::mutex> lock(mutex);
@@ -302,7 +302,7 @@ TEST_CASE("finals against what no longer runs adopt nothing over a race's winner
   const detail::TryingCandidate* trying = nullptr;
   for (int i = 0; i < 400 && (trying == nullptr || trying->plan.pairs() == 0); ++i) {
     engine.tune(12ms);
-    trying = std::get_if<detail::TryingCandidate>(&engine.task().work);
+    trying = engine.task().work.trying();
   }
   REQUIRE(trying != nullptr);
   for (int i = 0; i < 100 && engine.task().race != nullptr; ++i) {

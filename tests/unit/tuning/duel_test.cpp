@@ -150,7 +150,7 @@ TEST_CASE("what loses in production is demoted although a trial waits for a gap"
   slow_down(*board, slow);
   PlayedEngine engine(*board);
   adopt_something(engine);
-  while (!detail::is<detail::TryingCandidate>(engine.task().work)) engine.tune(1ms);
+  while (engine.task().work.trying() == nullptr) engine.tune(1ms);
   slow = true;
   int looks = 0;
   for (; looks < 5000 && engine.task().variants.adopted() != nullptr; ++looks) {

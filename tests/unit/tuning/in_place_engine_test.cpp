@@ -226,7 +226,7 @@ TEST_CASE("what was compared with something that runs no more is compared anew")
   engine.task().said_launches = 1e6;
   while (engine.task().variants.racers() == 0) engine.idle_through(30ms);
   const auto trying = [&] {
-    const auto* work = std::get_if<detail::TryingCandidate>(&engine.task().work);
+    const auto* work = engine.task().work.trying();
     return work != nullptr ? &work->plan : nullptr;
   };
   while (trying() == nullptr || trying()->pairs() == 0) engine.tune(1ms);
