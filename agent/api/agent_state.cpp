@@ -54,7 +54,7 @@ Result<std::unique_ptr<AgentState>> AgentState::open(const AgentOptions& given) 
     if (Status status = apply_environment(agent->options_); !status.ok()) return status;
   }
   agent->mend_options();
-  agent->surroundings_ = real_surroundings(agent->options_);
+  find_surroundings(agent->options_, agent->surroundings_);
   if (Status status = agent->start(); !status.ok()) return status;
   return agent;
 }

@@ -83,9 +83,9 @@ struct Progress {
 
 class HelperTrials::State {
  public:
-  State(DeviceInfo device, std::shared_ptr<const KernelPackage> package,
-        HelperTrialsOptions options)
-      : device_(std::move(device)), package_(std::move(package)), options_(std::move(options)) {}
+  State(const DeviceInfo& device, const std::shared_ptr<const KernelPackage>& package,
+        const HelperTrialsOptions& options)
+      : device_(device), package_(package), options_(options) {}
 
   ~State() {
     if (!thread_) return;
@@ -240,18 +240,15 @@ class HelperTrials::State {
     return ready->code == StatusCode::ok ? Status() : Status(ready->code, ready->message);
   }
 
-  wire::Setup setup() const {
-    wire::Setup setup;
-    setup.device = device_;
-    setup.opencl_library = options_.opencl_library;
-    setup.cuda_library = options_.cuda_library;
-    setup.nvrtc_library = options_.nvrtc_library;
-    setup.program_cache = options_.program_cache;
-    setup.executor = options_.executor;
-    setup.quirks = options_.quirks.text();
-    const Bytes package = package_->bytes();
-    setup.package.assign(package.begin(), package.end());
-    return setup;
+  wire::SetupView setup() const {
+    return {device_,
+            options_.opencl_library,
+            options_.cuda_library,
+            options_.nvrtc_library,
+            options_.program_cache,
+            options_.executor,
+            options_.quirks.text(),
+            package_->bytes()};
   }
 
   // A connection that broke, with how the helper ended if it did.
@@ -443,9 +440,10 @@ class HelperTrials::State {
   std::unique_ptr<trial::StageThread> thread_;  // last: joined before the rest is gone
 };
 
-HelperTrials::HelperTrials(DeviceInfo device, std::shared_ptr<const KernelPackage> package,
-                           HelperTrialsOptions options)
-    : state_(std::make_unique<State>(std::move(device), std::move(package), std::move(options))) {}
+HelperTrials::HelperTrials(const DeviceInfo& device,
+                           const std::shared_ptr<const KernelPackage>& package,
+                           const HelperTrialsOptions& options)
+    : state_(new State(device, package, options)) {}
 HelperTrials::~HelperTrials() = default;
 
 Status HelperTrials::start(const TrialRequest& request) { return state_->start(request); }

@@ -49,8 +49,8 @@ class HelperTrials final : public TrialRunner {
  public:
   // `device`: what the helper is to open: the device of that platform, name and driver (and index,
   // among equals).
-  HelperTrials(DeviceInfo device, std::shared_ptr<const KernelPackage> package,
-               HelperTrialsOptions options = {});
+  HelperTrials(const DeviceInfo& device, const std::shared_ptr<const KernelPackage>& package,
+               const HelperTrialsOptions& options = {});
   ~HelperTrials() override;  // ends a running stage; kills and reaps the helper
 
   // Errors: busy; not_found (no such program) or device_error (starts keep failing, the message

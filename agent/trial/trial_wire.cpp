@@ -57,7 +57,7 @@ class Writer {
     integer(name, static_cast<std::uint32_t>(cut.size()));
     put(cut.data(), cut.size());
   }
-  void bytes(const char* name, const std::vector<std::uint8_t>& value, std::size_t) {
+  void bytes(const char* name, Bytes value, std::size_t) {
     integer(name, static_cast<std::uint32_t>(value.size()));
     put(value.data(), value.size());
   }
@@ -310,7 +310,7 @@ std::vector<std::uint8_t> encoded(MessageType type, const Value& value, Code cod
 
 }  // namespace
 
-std::vector<std::uint8_t> encode(const Setup& setup) {
+std::vector<std::uint8_t> encode(const SetupView& setup) {
   return encoded(MessageType::setup, setup, [](auto& f, auto& v) { code_setup(f, v); });
 }
 std::vector<std::uint8_t> encode(const Ready& ready) {

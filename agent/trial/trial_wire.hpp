@@ -52,6 +52,18 @@ struct Setup {
   std::vector<std::uint8_t> package;
 };
 
+// The same, of which somebody else has the parts.
+struct SetupView {
+  const DeviceInfo& device;
+  const std::string& opencl_library;
+  const std::string& cuda_library;
+  const std::string& nvrtc_library;
+  const std::string& program_cache;
+  const TrialExecutorOptions& executor;
+  const std::string& quirks;
+  Bytes package;
+};
+
 struct Ready {
   StatusCode code = StatusCode::ok;
   std::string message;  // why not
@@ -64,7 +76,12 @@ struct Header {
 };
 
 // The whole frame. Texts longer than kMaxTextBytes are cut.
-std::vector<std::uint8_t> encode(const Setup& setup);
+std::vector<std::uint8_t> encode(const SetupView& setup);
+inline std::vector<std::uint8_t> encode(const Setup& setup) {
+  return encode(SetupView{setup.device, setup.opencl_library, setup.cuda_library,
+                          setup.nvrtc_library, setup.program_cache, setup.executor, setup.quirks,
+                          setup.package});
+}
 std::vector<std::uint8_t> encode(const Ready& ready);
 std::vector<std::uint8_t> encode(const TrialRequest& request);
 std::vector<std::uint8_t> encode(const TrialOutcome& outcome);

@@ -76,7 +76,7 @@ void Flight::end_runner(KernelTask& kernel) {
 void Flight::look_after_runners() {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     if (kernel->runner == nullptr) continue;
-    if (in_flight_ && &in_flight_->task().kernel == kernel.get()) continue;
+    if (flies() && &in_flight_->task().kernel == kernel.get()) continue;
     kernel->runner->reap();
     const bool rests = now() - kernel->runner_used >= kLongestRest;
     if (rests && may_end_runner(*kernel) && worker_rests()) end_runner(*kernel);
@@ -164,7 +164,7 @@ Flight::Next Flight::hand_over(ShapeTask& task, TrialRequest& request, TimeSourc
     request.captured = core_.capture_path(*task.kernel.state, task.slot.shape);
     request.captured_digest = task.captured;
   }
-  in_flight_.emplace(task, request, source, now(), kernels_);
+  in_flight_.reset(new StageInFlight(task, request, source, now(), kernels_));
   if (journaled != nullptr) {
     const journal::Trial& trial = journaled->identity();
     died_ = HandedOver();  // what was announced after it is durable
@@ -228,7 +228,7 @@ void Flight::learn_from(ShapeTask& task, const StageInFlight& stage, const Trial
 }
 
 void Flight::gap_ends(bool was_gap) {
-  if (in_flight_) in_flight_->gap_ends(now(), kernels_);
+  if (flies()) in_flight_->gap_ends(now(), kernels_);
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     // The board may be switched off now, and nothing of the trials runs.
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
@@ -256,7 +256,7 @@ Nanoseconds Flight::wait_for_compiler(const ShapeTask& task, Nanoseconds started
 }
 
 void Flight::run_errand(std::function<void()> work) {
-  if (build_ != nullptr || errand_) return work();
+  if (builds() || errand_) return work();
   errand_ = true;
   worker_.start(std::move(work));
   if (surroundings_.builds == BuildThread::caller) (void)wait_for_errand(kForever);
@@ -383,8 +383,8 @@ std::size_t Flight::launch_known_defaults(KernelTask& kernel, Nanoseconds left) 
 
 bool Flight::device_is_used(const KernelTask& kernel) const {
   const Device* device = &kernel.state->device();
-  if (build_ != nullptr && &build_->task->kernel.state->device() == device) return true;
-  if (!in_flight_) return false;
+  if (builds() && &build_->task->kernel.state->device() == device) return true;
+  if (!flies()) return false;
   const KernelTask& flying = in_flight_->task().kernel;
   return &flying.state->device() == device && !flying.runner->isolated();
 }
@@ -397,13 +397,12 @@ const char* Flight::why_not(Next next) {
   return nullptr;
 }
 
-std::optional<StageInFlight> Flight::landed(Nanoseconds wait, TrialOutcome& outcome) {
-  if (!in_flight_) return std::nullopt;
+std::unique_ptr<StageInFlight> Flight::landed(Nanoseconds wait, TrialOutcome& outcome) {
+  if (!flies()) return nullptr;
   ShapeTask& task = in_flight_->task();
-  if (!task.kernel.runner->poll(wait, outcome)) return std::nullopt;
+  if (!task.kernel.runner->poll(wait, outcome)) return nullptr;
   task.kernel.runner_used = now();
-  std::optional<StageInFlight> stage = std::move(in_flight_);
-  in_flight_.reset();
+  std::unique_ptr<StageInFlight> stage = std::move(in_flight_);
   if (outcome.wall.count() == 0) outcome.wall = now() - stage->started();
   leave_out_frozen(stage->request(), outcome);
   learn_from(task, *stage, outcome);
@@ -411,7 +410,7 @@ std::optional<StageInFlight> Flight::landed(Nanoseconds wait, TrialOutcome& outc
 }
 
 void Flight::charge_unended() {
-  if (!in_flight_) return;
+  if (!flies()) return;
   ShapeTask& task = in_flight_->task();
   const TrialRequest& request = in_flight_->request();
   TrialOutcome so_far;

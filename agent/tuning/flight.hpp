@@ -31,8 +31,8 @@ class Flight : EnginePart {
   // Starts the next stage of the shape's work, if it fits.
   Next start_stage(ShapeTask& task, TimeSource source, Nanoseconds remaining, IdleReport& report);
   static const char* why_not(Next next);
-  // The stage that ended within `wait`; nothing: it runs on, or there is none.
-  std::optional<StageInFlight> landed(Nanoseconds wait, TrialOutcome& outcome);
+  // The stage that ended within `wait`; null: it runs on, or there is none.
+  std::unique_ptr<StageInFlight> landed(Nanoseconds wait, TrialOutcome& outcome);
   // What a stage's death made of it is on record only once that is written.
   void keep_traced(StageInFlight& stage) { died_ = stage.take_handed(); }
   // Whether the stage is made again after a pause.
@@ -41,7 +41,7 @@ class Flight : EnginePart {
   void gap_ends(bool was_gap);
   // The stage that the end of the process cuts short has kept launches waiting all the same.
   void charge_unended();
-  bool flies() const { return in_flight_.has_value(); }
+  bool flies() const { return in_flight_ != nullptr; }
   const StageInFlight& stage() const { return *in_flight_; }
   bool ensure_runner(KernelTask& kernel);
   // Reaps helpers that have died, and ends one that was handed nothing for a minute.
@@ -68,13 +68,12 @@ class Flight : EnginePart {
   // What was recorded goes to the storage, beside builds.
   void begin_write();
   void end_write();
-  bool worker_rests() const { return build_ == nullptr && !errands(); }
+  bool worker_rests() const { return !builds() && !errands(); }
 
   // Whether a build or a stage of ours uses the application's device object from another thread.
   bool device_is_used(const KernelTask& kernel) const;
   bool holds(const ShapeTask& task) const {
-    return (in_flight_ && &in_flight_->task() == &task) ||
-           (build_ != nullptr && build_->task == &task);
+    return (flies() && &in_flight_->task() == &task) || (builds() && build_->task == &task);
   }
   // How long to wait for what is under way.
   Nanoseconds wait_for_stage(TimeSource source, Nanoseconds remaining) const;
@@ -91,7 +90,7 @@ class Flight : EnginePart {
                  JournaledTrial* journaled);
   void learn_from(ShapeTask& task, const StageInFlight& stage, const TrialOutcome& outcome);
 
-  std::optional<StageInFlight> in_flight_;
+  std::unique_ptr<StageInFlight> in_flight_;  // null: none
   HandedOver died_;
   Worker worker_;
   Worker files_;

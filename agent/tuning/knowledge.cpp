@@ -75,7 +75,7 @@ void Knowledge::drop_capture(ShapeTask& task) {
 // and is tried first.
 void Knowledge::begin_anew(ShapeTask& task) {
   task.lent = false;
-  task.search = ShapeSearch(subject_of(*task.kernel.state, task.slot), task.kernel.model);
+  task.search.begin_anew(task.kernel.model);
   task.search.estimates().adopt_compile(task.kernel.compile_estimates);
   task.default_time = task.reference_run = Nanoseconds{0};
   task.baseline_failed = task.exhausted = false;

@@ -24,14 +24,23 @@ void add_knowledge(const ShapeEvidence& evidence, const Configuration& running,
 
 }  // namespace
 
-ShapeSearch::ShapeSearch(SearchSubject subject, std::shared_ptr<const KernelModel> model)
-    : subject_(std::move(subject)), model_(std::move(model)) {
+ShapeSearch::ShapeSearch(const SearchSubject& subject, std::shared_ptr<const KernelModel> model)
+    : subject_(subject), model_(std::move(model)) {
   set_up();
 }
 
-ShapeSearch::ShapeSearch(SearchSubject subject, std::unique_ptr<Searcher> searcher)
-    : subject_(std::move(subject)), searcher_(std::move(searcher)) {
+ShapeSearch::ShapeSearch(const SearchSubject& subject, std::unique_ptr<Searcher> searcher)
+    : subject_(subject), searcher_(std::move(searcher)) {
   if (subject_.has_baseline) searcher_->exclude(subject_.untuned);
+}
+
+void ShapeSearch::begin_anew(std::shared_ptr<const KernelModel> model) {
+  model_ = std::move(model);
+  hints_.clear();
+  evidence_ = ShapeEvidence();
+  estimates_ = StageEstimates();
+  decision_.reset();
+  set_up();
 }
 
 void ShapeSearch::set_up() {

@@ -99,9 +99,9 @@ enum class Admission : std::uint8_t {
 class ShapeSearch {
  public:
   // `model` may be null.
-  ShapeSearch(SearchSubject subject, std::shared_ptr<const KernelModel> model);
+  ShapeSearch(const SearchSubject& subject, std::shared_ptr<const KernelModel> model);
   // With a searcher to compare with instead of the product's; never renewed. Not null.
-  ShapeSearch(SearchSubject subject, std::unique_ptr<Searcher> searcher);
+  ShapeSearch(const SearchSubject& subject, std::unique_ptr<Searcher> searcher);
 
   // --- what is known beforehand ---
   // Tried right after the first pick: it won under another driver, say. Before recall(): those that
@@ -113,6 +113,8 @@ class ShapeSearch {
   // Another model from now on. What was found here stays; `known` is all of it that a searcher can
   // be told again.
   void renew(std::shared_ptr<const KernelModel> model, Span<const KnownMeasurement> known);
+  // As if it was made now, with that model.
+  void begin_anew(std::shared_ptr<const KernelModel> model);
   // Is not part of the space on this device.
   void exclude(const Configuration& configuration) { searcher_->exclude(configuration); }
 

@@ -17,9 +17,8 @@ ShapeTask* Shapes::shape_task(KernelTask& kernel, ShapeSlot& slot) {
   }
   const LaunchTable& table = kernel.state->table();
   if (!table.find(TunerLock::held(), slot.shape, slot.hash).is(slot)) return nullptr;
-  kernel.shapes.push_back(std::make_unique<ShapeTask>(
-      kernel, slot, kernel.state->lanes(),
-      ShapeSearch(knowledge_.subject_of(*kernel.state, slot), kernel.model)));
+  kernel.shapes.emplace_back(
+      new ShapeTask(kernel, slot, knowledge_.subject_of(*kernel.state, slot)));
   ShapeTask& task = *kernel.shapes.back();
   knowledge_.load(task);
   return &task;

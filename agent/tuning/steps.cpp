@@ -368,8 +368,8 @@ void Steps::release_device() {
 bool Steps::finish_stage(Nanoseconds wait, IdleReport& report) {
   TrialOutcome outcome;
   const bool last = flight_.flies() && flight_.stage().task().kernel.device->faulty();
-  std::optional<StageInFlight> stage = flight_.landed(wait, outcome);
-  if (!stage) return false;
+  const std::unique_ptr<StageInFlight> stage = flight_.landed(wait, outcome);
+  if (stage == nullptr) return false;
   ShapeTask& task = stage->task();
   ++report.stages;
   const std::uint64_t steps_before = steps_ended_;

@@ -80,6 +80,6 @@ Status write_state_file(const Surroundings& surroundings, const std::string& pat
 
 // The real ones, as the options say. A quirk file that cannot be used is logged and left out.
 // Looks for the helper where it would be needed.
-Surroundings real_surroundings(const AgentOptions& options);
+void find_surroundings(const AgentOptions& options, Surroundings& real);
 
 }  // namespace idletune::detail

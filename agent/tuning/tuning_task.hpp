@@ -68,12 +68,8 @@ struct Comeback {
 enum class Unfinished : std::uint8_t { none, left_out, tried };
 
 struct ShapeTask {
-  ShapeTask(KernelTask& kernel_task, ShapeSlot& shape_slot, const Lanes& lanes,
-            ShapeSearch shape_search)
-      : kernel(kernel_task),
-        slot(shape_slot),
-        variants(shape_slot, lanes),
-        search(std::move(shape_search)) {}
+  // `subject`: what is searched for.
+  ShapeTask(KernelTask& kernel_task, ShapeSlot& shape_slot, const SearchSubject& subject);
 
   KernelTask& kernel;
   ShapeSlot& slot;
@@ -242,6 +238,12 @@ struct KernelTask {
   bool can_tune() const { return runner_status.ok() && !device->ended(); }
 };
 
+inline ShapeTask::ShapeTask(KernelTask& kernel_task, ShapeSlot& shape_slot,
+                            const SearchSubject& subject)
+    : kernel(kernel_task),
+      slot(shape_slot),
+      variants(shape_slot, kernel_task.state->lanes()),
+      search(subject, kernel_task.model) {}
 inline bool ShapeTask::runs_for_class() const { return kernel.state->classes().run_at(slot); }
 inline FactSubject ShapeTask::facts() const { return kernel.facts(); }
 
