@@ -105,7 +105,7 @@ LookAhead with_pick(const Plan& plan, const Terms& terms, const LookAhead& beyon
 void admit(Decision& decision, const DecisionInput& input, const Terms& terms) {
   decision.verdict = Verdict::wait;
   if (input.longest_gap.count() > 0 && input.gap_needed > input.longest_gap) {
-    explain_short_gaps(decision, input);
+    explain_short_gaps(decision, input, terms);
   } else if (input.allowance && real_ns_from_0(*input.allowance) < terms.step_charge) {
     explain_short_allowance(decision, input, terms);
   } else {
@@ -147,7 +147,7 @@ Decision decide(const DecisionInput& input) {
   report_fraction(decision, input, terms);
   if (!(terms.current > 0)) {
     decision.break_even_launches = kInfinity;
-    explain_untimed(decision);
+    explain_untimed(decision, terms);
     return decision;
   }
   const Tenths best = best_time(input, terms);

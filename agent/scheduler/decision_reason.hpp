@@ -17,14 +17,14 @@ struct DurationTexts {
   DurationText longer, shorter;
 };
 
-void explain_untimed(Decision& decision);
+void explain_untimed(Decision& decision, const Terms& terms);
 void explain_tune(Decision& decision, const Terms& terms);
 void explain_first_pick(Decision& decision, const Terms& terms);
 // `search_from`: launches from which on it would pay but for the promise. `beginning` starts the
 // sentence.
 void explain_stop(Decision& decision, const Terms& terms, double search_from,
                   const char* beginning);
-void explain_short_gaps(Decision& decision, const DecisionInput& input);
+void explain_short_gaps(Decision& decision, const DecisionInput& input, const Terms& terms);
 void explain_short_allowance(Decision& decision, const DecisionInput& input, const Terms& terms);
 
 }  // namespace idletune::amortization
