@@ -1,4 +1,5 @@
 // Opening a model: nothing is read from it later that was not checked here.
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -220,44 +221,32 @@ const void* open_section(const Section& section, Place place) {
   return data + flatbuffers::ReadScalar<flatbuffers::uoffset_t>(data);
 }
 
-struct Sections {
-  const SourcesSection* sources = nullptr;
-  const PortfolioSection* portfolio = nullptr;
-  const FirstPicksSection* first_picks = nullptr;
-  const SelectorSection* selectors = nullptr;
-  const PublishedSection* published = nullptr;
-};
+// By SectionKind; null: the kernel has none that is read here.
+using Sections = std::array<const void*, 7>;
+constexpr Place kNowhere = at_model_file;
+constexpr std::array<Place, std::tuple_size_v<Sections>> kPlaces = {
+    kNowhere, at_sources_section,  at_portfolio_section, at_first_picks_section,
+    kNowhere, at_selector_section, at_published_section};
 
 template <class T>
-const char* take(const Section& section, Place place, const T*& slot) {
+const T* part(const Sections& found, SectionKind kind) {
+  return static_cast<const T*>(found[static_cast<std::size_t>(kind)]);
+}
+
+const char* take(const Section& section, Place place, const void*& slot) {
   if (slot != nullptr) return "two sections of the same kind";
-  slot = static_cast<const T*>(open_section(section, place));
+  slot = open_section(section, place);
   return slot == nullptr ? "a damaged section" : nullptr;
 }
 
 const char* collect(const KernelEntry& kernel, Sections& found) {
   if (kernel.sections()->size() > kMaxSections) return "the number of sections";
   for (const Section* section : *kernel.sections()) {
-    if (section->version() != kSectionVersion)
-      continue;  // of a later version: like an unknown kind
-    const char* problem = nullptr;
-    switch (static_cast<SectionKind>(section->kind())) {
-      case SectionKind::sources: problem = take(*section, at_sources_section, found.sources); break;
-      case SectionKind::portfolio:
-        problem = take(*section, at_portfolio_section, found.portfolio);
-        break;
-      case SectionKind::first_picks:
-        problem = take(*section, at_first_picks_section, found.first_picks);
-        break;
-      case SectionKind::selectors:
-        problem = take(*section, at_selector_section, found.selectors);
-        break;
-      case SectionKind::published:
-        problem = take(*section, at_published_section, found.published);
-        break;
-      default: break;
-    }
-    if (problem != nullptr) return problem;
+    const std::size_t kind = section->kind();
+    // Of a later version: like an unknown kind.
+    if (section->version() != kSectionVersion || kind >= kPlaces.size()) continue;
+    if (kPlaces[kind] == kNowhere) continue;
+    if (const char* problem = take(*section, kPlaces[kind], found[kind])) return problem;
   }
   return nullptr;
 }
@@ -281,22 +270,21 @@ const char* check_kernel(const KernelEntry& kernel, Sections& found) {
   if (const char* problem = check_names(kernel)) return problem;
   if (const char* problem = collect(kernel, found)) return problem;
   const std::size_t parameters = kernel.parameters()->size();
-  if (found.published != nullptr) {
-    if (const char* problem = problem_in(*found.published, parameters)) return problem;
+  if (const auto* published = part<PublishedSection>(found, SectionKind::published)) {
+    if (const char* problem = problem_in(*published, parameters)) return problem;
   }
-  if (found.sources == nullptr) return nullptr;  // the rest is read with them only
-  if (const char* problem = problem_in(*found.sources)) return problem;
-  const std::size_t sources = found.sources->sources()->size();
-  if (found.portfolio != nullptr) {
-    if (const char* problem = problem_in(*found.portfolio, parameters, sources)) return problem;
+  const auto* known = part<SourcesSection>(found, SectionKind::sources);
+  if (known == nullptr) return nullptr;  // the rest is read with them only
+  if (const char* problem = problem_in(*known)) return problem;
+  const std::size_t sources = known->sources()->size();
+  if (const auto* portfolio = part<PortfolioSection>(found, SectionKind::portfolio)) {
+    if (const char* problem = problem_in(*portfolio, parameters, sources)) return problem;
   }
-  if (found.first_picks != nullptr) {
-    if (const char* problem = problem_in(*found.first_picks, parameters, sources)) return problem;
+  if (const auto* picks = part<FirstPicksSection>(found, SectionKind::first_picks)) {
+    if (const char* problem = problem_in(*picks, parameters, sources)) return problem;
   }
-  if (found.selectors != nullptr) {
-    if (const char* problem = problem_in(*found.selectors, parameters)) return problem;
-  }
-  return nullptr;
+  const auto* selectors = part<SelectorSection>(found, SectionKind::selectors);
+  return selectors != nullptr ? problem_in(*selectors, parameters) : nullptr;
 }
 
 Status corrupt(const std::string& name, const char* what) {
@@ -340,19 +328,20 @@ Result<std::shared_ptr<const Model>> Model::open(std::vector<std::uint8_t> bytes
   if (Status status = check_header(root, name); !status.ok()) return status;
   for (flatbuffers::uoffset_t i = 0; i < root.kernels()->size(); ++i) {
     const KernelEntry& kernel = *root.kernels()->Get(i);
-    Sections found;
+    Sections found{};
     if (const char* problem = check_kernel(kernel, found)) {
       return corrupt(name, joined("kernel %: % is not acceptable", i, problem).c_str());
     }
-    if (found.sources == nullptr && found.published == nullptr) continue;
     KernelKnowledge knowledge;
     knowledge.entry_ = &kernel;
-    knowledge.published_ = found.published;
-    if (found.sources != nullptr) {
-      knowledge.sources_ = found.sources;
-      knowledge.portfolio_ = found.portfolio;
-      knowledge.first_picks_ = found.first_picks;
-      knowledge.selectors_ = found.selectors;
+    knowledge.published_ = part<PublishedSection>(found, SectionKind::published);
+    knowledge.sources_ = part<SourcesSection>(found, SectionKind::sources);
+    if (knowledge.sources_ != nullptr) {
+      knowledge.portfolio_ = part<PortfolioSection>(found, SectionKind::portfolio);
+      knowledge.first_picks_ = part<FirstPicksSection>(found, SectionKind::first_picks);
+      knowledge.selectors_ = part<SelectorSection>(found, SectionKind::selectors);
+    } else if (knowledge.published_ == nullptr) {
+      continue;
     }
     model->kernels_.push_back(knowledge);
   }
@@ -363,13 +352,14 @@ Result<std::shared_ptr<const Model>> Model::open(std::vector<std::uint8_t> bytes
 
 Result<KernelKnowledge::Quality> KernelKnowledge::quality() const {
   Quality quality;
-  const QualitySection* found = nullptr;
+  const void* stored_quality = nullptr;
   const char* problem = nullptr;
   for (const Section* section : *entry_->sections()) {
     const bool own = section->kind() == static_cast<std::uint32_t>(SectionKind::quality) &&
                      section->version() == kSectionVersion;
-    if (own && problem == nullptr) problem = take(*section, at_quality_section, found);
+    if (own && problem == nullptr) problem = take(*section, at_quality_section, stored_quality);
   }
+  const auto* found = static_cast<const QualitySection*>(stored_quality);
   if (problem == nullptr && found != nullptr) problem = problem_in(*found);
   if (problem != nullptr) return Status(StatusCode::corrupt, "kernel '%': %", name(), problem);
   if (found == nullptr || sources_ == nullptr) return quality;
