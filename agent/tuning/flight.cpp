@@ -7,6 +7,7 @@
 
 #include "agent/trial/warm_up.hpp"
 #include "models/core/digest.hpp"
+#include "models/core/shared.hpp"
 #include "models/package/kernel_package.hpp"
 #include "platform/os/thread.hpp"
 
@@ -69,8 +70,7 @@ void Flight::runner_failed(KernelTask& kernel, const Status& status) {
 // Its end takes as long as its driver likes.
 void Flight::end_runner(KernelTask& kernel) {
   kernel.contents.forget();
-  std::shared_ptr<TrialRunner> old = std::move(kernel.runner);
-  run_errand([ended = std::move(old)]() mutable { ended.reset(); });
+  run_errand([ended = shared(kernel.runner.release())]() mutable { ended.reset(); });
 }
 
 void Flight::look_after_runners() {

@@ -10,6 +10,7 @@
 #include "models/core/digest.hpp"
 #include "models/core/lists.hpp"
 #include "models/core/order.hpp"
+#include "models/core/shared.hpp"
 #include "models/package/captured_arguments.hpp"
 #include "models/package/kernel_package.hpp"
 
@@ -123,7 +124,7 @@ SearchSubject Knowledge::subject_of(const KernelState& kernel, const ShapeSlot& 
   subject.wanted_probability = options_.wanted_probability;
   subject.adoption_margin = options_.adoption_margin;
   if (!kernel.device().info().is_cpu) {
-    subject.work_groups = std::make_shared<PlannedGroups>(kernel.package(), subject.shape);
+    subject.work_groups = new_shared<const PlannedGroups>(kernel.package(), subject.shape);
   }
   return subject;
 }

@@ -1,6 +1,7 @@
 // A package in one configuration, for launches that are planned as they come.
 #include <utility>
 
+#include "models/core/shared.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/package_contents.hpp"
 
@@ -91,7 +92,7 @@ std::shared_ptr<const KernelPackage> KernelPackage::where(const Configuration& c
     put_in({configuration.values(), {alike.data(), alike.size()}, contents == &special ? which : 0},
            **contents);
   }
-  std::shared_ptr<KernelPackage> fixed(new KernelPackage(std::move(general)));
+  const std::shared_ptr<KernelPackage> fixed = shared(new KernelPackage(std::move(general)));
   fixed->alike_contents_ = std::move(special);
   fixed->alike_ = which;
   fixed->like_ = alike;

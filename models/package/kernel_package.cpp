@@ -283,12 +283,12 @@ Status package::plan_locally(const PackageContents& package, const StepContents&
 
 Result<std::shared_ptr<const KernelPackage>> KernelPackage::open(std::vector<std::uint8_t> bytes,
                                                                  std::string_view file_name) {
-  auto shared = new_shared<const std::vector<std::uint8_t>>(std::move(bytes));
-  Result<std::unique_ptr<PackageContents>> contents = package::read_package(std::move(shared));
+  Result<std::unique_ptr<PackageContents>> contents =
+      package::read_package(new_shared<const std::vector<std::uint8_t>>(std::move(bytes)));
   if (!contents.ok()) {
     return Status(contents.code(), "kernel package '%': %", file_name, contents.status().message());
   }
-  return std::shared_ptr<const KernelPackage>(new KernelPackage(std::move(*contents)));
+  return shared<const KernelPackage>(new KernelPackage(std::move(*contents)));
 }
 
 KernelPackage::KernelPackage(std::unique_ptr<PackageContents> contents)

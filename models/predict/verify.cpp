@@ -8,6 +8,7 @@
 #include <idletune/text.hpp>
 
 #include "models/core/lists.hpp"
+#include "models/core/shared.hpp"
 #include "models/predict/model_format.hpp"
 #include "models/schema/model_generated.h"
 #include "models/schema/model_layout.hpp"
@@ -322,7 +323,7 @@ Result<std::shared_ptr<const Model>> Model::open(std::vector<std::uint8_t> bytes
                                    kLimits))
     return corrupt(name, "its structure is damaged");
 
-  std::shared_ptr<Model> model(new Model);
+  const std::shared_ptr<Model> model = shared(new Model);
   model->bytes_ = std::move(bytes);
   const auto& root = *model_schema::GetModelFile(model->bytes_.data());
   if (Status status = check_header(root, name); !status.ok()) return status;
@@ -347,7 +348,7 @@ Result<std::shared_ptr<const Model>> Model::open(std::vector<std::uint8_t> bytes
   }
   model->content_digest_ = root.content_digest();
   model->generation_ = root.generation();
-  return std::shared_ptr<const Model>(std::move(model));
+  return std::shared_ptr<const Model>(model);
 }
 
 Result<KernelKnowledge::Quality> KernelKnowledge::quality() const {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "models/core/shared.hpp"
 #include "platform/build_log.hpp"
 
 namespace idletune::opencl {
@@ -62,7 +63,7 @@ Result<std::unique_ptr<OpenclProgram>> OpenclProgram::build(std::shared_ptr<Sess
                                                             cl_program program,
                                                             const CompileRequest& request) {
   const Session& opened = *session;
-  std::shared_ptr<const Built> built(new Built{std::move(session), program});
+  std::shared_ptr<const Built> built = shared<const Built>(new Built{std::move(session), program});
   std::unique_ptr<OpenclProgram> self(new OpenclProgram(std::move(built)));
   const std::string entry(request.entry);
   const std::string options(request.options);
