@@ -36,6 +36,8 @@ class BinaryCache {
     if (!enabled()) folder_ = folder;
   }
   bool enabled() const { return !folder_.empty(); }
+  const std::string& folder() const { return folder_; }
+  std::uint64_t limit_bytes() const { return limit_bytes_; }
   // `hit` fills `binary` and renews the file's claim to stay. A damaged file is deleted.
   Lookup find(const BinaryKey& key, std::vector<std::uint8_t>& binary);
   // Deletes the files unused for longest until the binary has room within the limit, and stores it.

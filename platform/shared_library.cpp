@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "models/core/plain_file.hpp"
+#include "platform/os/storage.hpp"
 
 namespace idletune {
 
@@ -16,6 +17,14 @@ Result<void*> open_library(std::string_view what, const std::string& library) {
   const char* text = dlerror();
   return {StatusCode::not_found, "% '%': %", what, library,
           text != nullptr ? text : "cannot be opened"};
+}
+
+std::string library_of(const void* symbol) {
+  Dl_info found;
+  if (dladdr(symbol, &found) == 0 || dlopen(found.dli_fname, RTLD_NOW | RTLD_NOLOAD) == nullptr) {
+    return {};
+  }
+  return absolute_path(found.dli_fname);
 }
 
 }  // namespace idletune

@@ -13,4 +13,8 @@ namespace idletune {
 // dlopen() might wait for.
 Result<void*> open_library(std::string_view what, const std::string& library);
 
+// The absolute path of the library that `symbol` lies in. Empty where none can be opened by it: the
+// program itself, say.
+std::string library_of(const void* symbol);
+
 }  // namespace idletune

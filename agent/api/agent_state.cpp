@@ -13,6 +13,9 @@
 namespace idletune::detail {
 namespace {
 
+// Where compiled programs are kept unless the application names a folder.
+std::string program_folder(const AgentOptions& options) { return options.state + "/programs"; }
+
 constexpr char kExplanationName[] = "explain.json";  // in the state folder
 // As often as the journal writes its notes; once soon, for whoever has just started it.
 constexpr Nanoseconds kExplanationInterval = std::chrono::seconds(60);

@@ -28,17 +28,19 @@ Result<std::unique_ptr<Device>> open_device(const wire::Setup& setup) {
 #ifdef IDLETUNE_WITH_OPENCL
   if (setup.device.backend == "opencl") {
     opencl::OpenOptions options;
-    options.library = setup.opencl_library;
-    options.cache_folder = setup.program_cache;
+    options.library = setup.source.library;
+    options.cache_folder = setup.source.cache_folder;
+    options.cache_limit_bytes = setup.source.cache_limit_bytes;
     return opencl::open_matching(setup.device, options);
   }
 #endif
 #ifdef IDLETUNE_WITH_CUDA
   if (setup.device.backend == "cuda") {
     cuda::OpenOptions options;
-    options.library = setup.cuda_library;
-    options.nvrtc_library = setup.nvrtc_library;
-    options.cache_folder = setup.program_cache;
+    options.library = setup.source.library;
+    options.nvrtc_library = setup.source.compiler;
+    options.cache_folder = setup.source.cache_folder;
+    options.cache_limit_bytes = setup.source.cache_limit_bytes;
     return cuda::open_matching(setup.device, options);
   }
 #endif

@@ -241,14 +241,7 @@ class HelperTrials::State {
   }
 
   wire::SetupView setup() const {
-    return {device_,
-            options_.opencl_library,
-            options_.cuda_library,
-            options_.nvrtc_library,
-            options_.program_cache,
-            options_.executor,
-            options_.quirks.text(),
-            package_->bytes()};
+    return {device_, options_.source, options_.executor, options_.quirks.text(), package_->bytes()};
   }
 
   // A connection that broke, with how the helper ended if it did.

@@ -19,11 +19,7 @@ namespace idletune {
 struct HelperTrialsOptions {
   std::string program;  // as for helper_program(), like the next
   bool program_in_path = false;
-  // Libraries as given to opencl and cuda; empty: their default search.
-  std::string opencl_library;
-  std::string cuda_library;
-  std::string nvrtc_library;
-  std::string program_cache;  // folder of compiled binaries; empty: none
+  DeviceSource source;
   TrialExecutorOptions executor;
   QuirkTable quirks;
   // After each of these the helper is killed. What got less than half of it in processor time (a

@@ -221,19 +221,16 @@ void code_device(Fields& fields, Value& device) {
   fields.text("backend", device.backend);
   fields.text("platform", device.platform);
   fields.text("name", device.name);
-  fields.text("vendor", device.vendor);
   fields.text("driver", device.driver);
   fields.integer("index", device.index);
-  fields.integer("compute units", device.compute_units);
-  fields.integer("local memory", device.local_memory_bytes);
-  fields.integer("global memory", device.global_memory_bytes);
-  fields.integer("allocation limit", device.max_allocation_bytes);
-  fields.integer("work-group limit", device.max_work_group_size);
-  for (auto& size : device.max_work_item_sizes) fields.integer("work-item limit", size);
-  fields.boolean("has compiler", device.has_compiler);
-  fields.boolean("is cpu", device.is_cpu);
-  fields.boolean("unified memory", device.unified_memory);
-  fields.boolean("low priority", device.low_priority_queue);
+}
+
+template <class Fields, class Value>
+void code_source(Fields& fields, Value& source) {
+  fields.text("library", source.library);
+  fields.text("compiler", source.compiler);
+  fields.text("program cache", source.cache_folder);
+  fields.integer("cache limit", source.cache_limit_bytes);
 }
 
 template <class Fields, class Value>
@@ -248,10 +245,7 @@ void code_executor(Fields& fields, Value& options) {
 template <class Fields, class Value>
 void code_setup(Fields& fields, Value& setup) {
   code_device(fields, setup.device);
-  fields.text("opencl library", setup.opencl_library);
-  fields.text("cuda library", setup.cuda_library);
-  fields.text("nvrtc library", setup.nvrtc_library);
-  fields.text("program cache", setup.program_cache);
+  code_source(fields, setup.source);
   code_executor(fields, setup.executor);
   fields.text("quirks", setup.quirks);
   fields.bytes("package", setup.package, KernelPackage::kMaxBytes);

@@ -28,7 +28,7 @@
 
 namespace idletune::wire {
 
-inline constexpr std::uint8_t kVersion = 6;
+inline constexpr std::uint8_t kVersion = 7;
 inline constexpr std::size_t kHeaderBytes = 12;
 inline constexpr std::size_t kMaxPayloadBytes = KernelPackage::kMaxBytes + (std::size_t{1} << 20);
 inline constexpr std::size_t kMaxTextBytes = std::size_t{64} << 10;
@@ -42,11 +42,8 @@ enum class MessageType : std::uint8_t {
 };
 
 struct Setup {
-  DeviceInfo device;           // which to open
-  std::string opencl_library;  // each as given to its back end; empty: its default search
-  std::string cuda_library;
-  std::string nvrtc_library;
-  std::string program_cache;
+  DeviceInfo device;  // which to open: back end, platform, name, driver and index
+  DeviceSource source;
   TrialExecutorOptions executor;
   std::string quirks;  // in QuirkTable's text form
   std::vector<std::uint8_t> package;
@@ -55,10 +52,7 @@ struct Setup {
 // The same, of which somebody else has the parts.
 struct SetupView {
   const DeviceInfo& device;
-  const std::string& opencl_library;
-  const std::string& cuda_library;
-  const std::string& nvrtc_library;
-  const std::string& program_cache;
+  const DeviceSource& source;
   const TrialExecutorOptions& executor;
   const std::string& quirks;
   Bytes package;
@@ -78,9 +72,7 @@ struct Header {
 // The whole frame. Texts longer than kMaxTextBytes are cut.
 std::vector<std::uint8_t> encode(const SetupView& setup);
 inline std::vector<std::uint8_t> encode(const Setup& setup) {
-  return encode(SetupView{setup.device, setup.opencl_library, setup.cuda_library,
-                          setup.nvrtc_library, setup.program_cache, setup.executor, setup.quirks,
-                          setup.package});
+  return encode(SetupView{setup.device, setup.source, setup.executor, setup.quirks, setup.package});
 }
 std::vector<std::uint8_t> encode(const Ready& ready);
 std::vector<std::uint8_t> encode(const TrialRequest& request);

@@ -28,15 +28,13 @@ TrialRunnerFactory trials_in_helpers(const AgentOptions& options,
   const auto helper = new_shared<HelperTrialsOptions>();
   helper->program = options.helper;
   helper->program_in_path = options.helper_in_path;
-  helper->opencl_library = environment_opencl_library();
-  helper->cuda_library = environment_cuda_library();
-  helper->nvrtc_library = environment_nvrtc_library();
-  if (!options.state.empty()) helper->program_cache = program_folder(options);
   helper->executor = executor;
   helper->quirks = quirks;
   return [helper](Device& device, const std::shared_ptr<const KernelPackage>& package)
              -> Result<std::unique_ptr<TrialRunner>> {
-    return std::unique_ptr<TrialRunner>(new HelperTrials(device.info(), package, *helper));
+    HelperTrialsOptions own = *helper;
+    own.source = device.source();
+    return std::unique_ptr<TrialRunner>(new HelperTrials(device.info(), package, own));
   };
 }
 
@@ -69,8 +67,6 @@ Status write_state_file(const Surroundings& surroundings, const std::string& pat
   if (surroundings.played != nullptr) return surroundings.played->write(path, data, sync);
   return write_file_atomically(path, data, sync, FileReaders::owner);
 }
-
-std::string program_folder(const AgentOptions& options) { return options.state + "/programs"; }
 
 void find_surroundings(const AgentOptions& options, Surroundings& real) {
   real.read_board = sensors_below(options.sysfs_root);

@@ -55,9 +55,6 @@ class PlayedSurroundings {
   virtual Status write(const std::string& path, Bytes data, FileSync sync) = 0;
 };
 
-// Where compiled programs are kept, the helper's and the application's.
-std::string program_folder(const AgentOptions& options);
-
 // A plain value.
 struct Surroundings {
   const MonotonicClock* clock = &real_clock();  // not owned

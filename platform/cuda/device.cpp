@@ -39,6 +39,10 @@ class CudaDevice final : public Device {
   Result<std::unique_ptr<Program>> compile(const CompileRequest& request) override;
   bool fits(const PrebuiltBinary& binary) const override { return programs_.fits(binary); }
   void keep_programs_in(const std::string& folder) override { programs_.keep_in(folder); }
+  DeviceSource source() const override {
+    return {session_->driver->path, session_->compiler, programs_.cache().folder(),
+            programs_.cache().limit_bytes()};
+  }
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
   Status check_buffer(const Argument& argument, std::uint64_t bytes) const override;
   Result<std::unique_ptr<Buffer>> window(Buffer& parent, std::size_t offset,

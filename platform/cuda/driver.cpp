@@ -63,7 +63,7 @@ bool resolve(const Resolver& resolver, const char* name, const char* symbol, int
   return function != nullptr;
 }
 
-Result<std::shared_ptr<Driver>> resolve_all(void* library, std::string path) {
+Result<std::shared_ptr<Driver>> resolve_all(void* library, const std::string& path) {
   auto driver = std::make_shared<Driver>();
   const Resolver resolver(library);
   const char* missing = nullptr;
@@ -81,7 +81,7 @@ Result<std::shared_ptr<Driver>> resolve_all(void* library, std::string path) {
     return {StatusCode::unsupported,
             "CUDA driver '%' lacks %; expected a driver of CUDA 10.2 or newer", path, missing};
   }
-  driver->path = std::move(path);
+  driver->path = library_of(dlsym(library, "cuInit"));
   return driver;
 }
 

@@ -17,7 +17,7 @@ struct Driver {
   IDLETUNE_CUDA_REQUIRED(IDLETUNE_CUDA_MEMBER)
   IDLETUNE_CUDA_OPTIONAL(IDLETUNE_CUDA_MEMBER)
 #undef IDLETUNE_CUDA_MEMBER
-  std::string path;  // of the library, as it was opened
+  std::string path;  // library_of() these
   int version = 0;   // highest CUDA version it serves: 1000 * major + 10 * minor
   bool has_devices = true;
 

@@ -75,7 +75,7 @@ std::vector<std::string> nvrtc_options(std::string_view options) {
   return words;
 }
 
-Result<std::shared_ptr<const Nvrtc>> Nvrtc::resolve_all(void* library, std::string path) {
+Result<std::shared_ptr<const Nvrtc>> Nvrtc::resolve_all(void* library, const std::string& path) {
   std::shared_ptr<Nvrtc> nvrtc(new Nvrtc);
   const char* missing = nullptr;
 #define IDLETUNE_NVRTC_RESOLVE(name, result, parameters) \
@@ -96,7 +96,7 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::resolve_all(void* library, std::stri
     return {StatusCode::unsupported, "NVRTC '%' does not tell its version", path};
   }
   nvrtc->version_ = 1000 * major + 10 * minor;
-  nvrtc->path_ = std::move(path);
+  nvrtc->path_ = library_of(reinterpret_cast<const void*>(nvrtc->Version_));
   return std::shared_ptr<const Nvrtc>(std::move(nvrtc));
 }
 

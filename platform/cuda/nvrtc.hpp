@@ -29,9 +29,9 @@ class Nvrtc {
   static Result<std::shared_ptr<const Nvrtc>> load(const std::string& library, int driver_version,
                                                    int architecture = 0);
 
-  int version() const { return version_; }  // 1000 * major + 10 * minor
-  std::string version_text() const;         // "12.2"
-  const std::string& path() const { return path_; }
+  int version() const { return version_; }           // 1000 * major + 10 * minor
+  std::string version_text() const;                  // "12.2"
+  const std::string& path() const { return path_; }  // absolute
 
   // Machine code for `architecture` where NVRTC knows it, else PTX for the highest one below.
   // Error: unsupported (it knows none that low).
@@ -46,7 +46,7 @@ class Nvrtc {
 
  private:
   Nvrtc() = default;
-  static Result<std::shared_ptr<const Nvrtc>> resolve_all(void* library, std::string path);
+  static Result<std::shared_ptr<const Nvrtc>> resolve_all(void* library, const std::string& path);
   std::vector<int> architectures() const;
   Status failure(NvrtcError error, NvrtcProgram program, std::string_view entry) const;
   std::string build_log(NvrtcProgram program) const;

@@ -33,6 +33,7 @@ std::string driver_text(const Session& session) {
 void find_compiler(Session& session, const std::string& library) {
   auto nvrtc = Nvrtc::load(library, session.driver->version);
   session.no_compiler = nvrtc.status();
+  session.compiler = nvrtc.ok() ? (*nvrtc)->path() : library;
   if (!nvrtc.ok()) return;
   session.nvrtc = std::move(*nvrtc);
   session.no_compiler = session.nvrtc->target_for(session.architecture).status();

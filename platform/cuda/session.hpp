@@ -26,6 +26,7 @@ struct Session {
   std::shared_ptr<const Driver> driver;
   std::shared_ptr<const Nvrtc> nvrtc;  // null: none, and no_compiler says why
   Status no_compiler;
+  std::string compiler;  // NVRTC's path; without one as it was asked for
   DeviceOrdinal device = 0;
   int architecture = 0;  // compute capability, 10 * major + minor
   ContextHandle context = nullptr;

@@ -41,7 +41,7 @@ constexpr char kFunctionNames[] =
 #undef IDLETUNE_OPENCL_NAME
 static_assert(sizeof(void*) == sizeof(decltype(Api::BuildProgram)));
 
-Result<std::shared_ptr<const Api>> resolve_all(void* library, std::string path) {
+Result<std::shared_ptr<const Api>> resolve_all(void* library, const std::string& path) {
   auto api = new_shared<Api>();
   const char* missing = nullptr;
   auto* place = reinterpret_cast<unsigned char*>(&api->BuildProgram);
@@ -57,7 +57,7 @@ Result<std::shared_ptr<const Api>> resolve_all(void* library, std::string path) 
     return {StatusCode::unsupported, "OpenCL library '%' lacks %, which OpenCL 1.2 has", path,
             missing};
   }
-  api->path = std::move(path);
+  api->path = library_of(reinterpret_cast<const void*>(api->GetPlatformIDs));
   return std::shared_ptr<const Api>(std::move(api));
 }
 

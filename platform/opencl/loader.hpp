@@ -38,7 +38,7 @@ struct Api {
   IDLETUNE_OPENCL_REQUIRED(IDLETUNE_OPENCL_MEMBER)
   IDLETUNE_OPENCL_OPTIONAL(IDLETUNE_OPENCL_MEMBER)
 #undef IDLETUNE_OPENCL_MEMBER
-  std::string path;  // of the library, as it was opened; "(already loaded)" for the process's own
+  std::string path;  // library_of() these
 };
 
 // Opens `library`, or where it is empty the library that the process has loaded already, else the

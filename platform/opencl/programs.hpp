@@ -25,6 +25,7 @@ class Programs {
   bool fits(const PrebuiltBinary& binary) const;
   // Unless there is a cache already.
   void keep_in(const std::string& folder) { cache_.begin_in(folder); }
+  const BinaryCache& cache() const { return cache_; }
   const CacheCounters& counters() const { return counters_; }
 
  private:

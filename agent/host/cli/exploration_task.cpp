@@ -1,5 +1,7 @@
 #include "agent/host/cli/exploration_task.hpp"
 
+#include <utility>
+
 #include <idletune/options.hpp>
 
 #include "agent/host/cli/exploration_files.hpp"
@@ -16,14 +18,12 @@ namespace {
 
 Nanoseconds from_ms(double ms) { return Nanoseconds(static_cast<std::int64_t>(ms * 1e6)); }
 
-HelperTrialsOptions helper_options(const ExploreArguments& arguments) {
+HelperTrialsOptions helper_options(const ExploreArguments& arguments, DeviceSource source) {
   HelperTrialsOptions options;
   AgentOptions environment;
   must(apply_environment(environment));
   options.program = environment.helper;
-  options.opencl_library = environment_opencl_library();
-  options.cuda_library = environment_cuda_library();
-  options.nvrtc_library = environment_nvrtc_library();
+  options.source = std::move(source);
   options.executor.scratch_limit_bytes = arguments.scratch_mib << 20;
   if (!arguments.quirks.empty()) must(options.quirks.add_file(arguments.quirks));
   return options;
@@ -48,7 +48,9 @@ void ExplorationTask::open_kernel() {
 
 // The helper has a driver of its own.
 void ExplorationTask::ask_device() {
-  device_ = must(open_device(arguments_.device, package_->dialect(), ""))->info();
+  const auto device = must(open_device(arguments_.device, package_->dialect(), ""));
+  device_ = device->info();
+  source_ = device->source();
 }
 
 void ExplorationTask::settle(explore::Settings settings) {
@@ -90,7 +92,7 @@ Status ExplorationTask::measure(const std::string& what,
                                 const std::function<std::string(const Progress&)>& note,
                                 const std::function<bool(const Progress&)>& is_over) {
   if (complete_) return {};
-  HelperTrials trials(device_, package_, helper_options(arguments_));
+  HelperTrials trials(device_, package_, helper_options(arguments_, source_));
   Quarantine quarantine(arguments_.state, output_, context_);
   explore::Exploration exploration(package_, device_, *order_, settings_, trials,
                                    quarantine.journal(), *log_);

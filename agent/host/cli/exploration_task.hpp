@@ -68,6 +68,7 @@ class ExplorationTask {
   explore::Settings settings_;
   std::shared_ptr<const KernelPackage> package_;
   DeviceInfo device_;
+  DeviceSource source_;
   std::unique_ptr<explore::Order> order_;
   std::unique_ptr<explore::Log> log_;
   std::string output_;

@@ -48,6 +48,14 @@ struct DeviceInfo {
   std::uint64_t driver_key() const;
 };
 
+// How a device was opened, for another process that is to open the same.
+struct DeviceSource {
+  std::string library;                  // path of OpenCL's or of CUDA's driver; empty: is searched
+  std::string compiler;                 // path of NVRTC, likewise
+  std::string cache_folder;             // of compiled programs; empty: they are not kept
+  std::uint64_t cache_limit_bytes = 0;  // upper bound of what is kept there
+};
+
 // A kernel argument: a device handle (cl_mem, CUdeviceptr), a scalar, or local memory. A plain
 // 16-byte value; the handle stays the caller's.
 class Argument {
@@ -197,6 +205,7 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;
+  virtual DeviceSource source() const { return {}; }
   // Compiles, or takes what was compiled before: from the request's prebuilt binaries or from the
   // binary cache. Blocks; CPU work only. Errors: compile_error with the first lines of the build
   // log; unsupported where it would have to compile and has no compiler.

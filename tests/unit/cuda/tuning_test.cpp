@@ -17,6 +17,7 @@
 #include "models/host/pack/pack.hpp"
 #include "models/package/kernel_package.hpp"
 #include "tests/bytes_of.hpp"
+#include "tests/unit/agent/first_step.hpp"
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/package/made_kernels.hpp"
@@ -25,6 +26,8 @@
 using namespace idletune;
 using namespace std::chrono_literals;
 using idletune::test::CudaStub;
+using idletune::test::expect_a_step;
+using idletune::test::files_in;
 using idletune::test::TemporaryFolder;
 
 namespace {
@@ -135,8 +138,7 @@ TEST_CASE("the helper opens the CUDA device and takes its sticky errors, crashes
   CudaStub stub;
   HelperTrialsOptions options;
   options.program = helper_program();
-  options.cuda_library = stub.path;
-  options.nvrtc_library = stub.nvrtc_path;
+  options.source = {stub.path, stub.nvrtc_path, {}, 0};
   HelperTrials trials(first_device(stub), package_of(scale_description(all_behaviours())), options);
   auto check_right = [&] {
     const TrialOutcome right = run(trials, request(TrialStage::check, CUDA_STUB_RIGHT));
@@ -221,6 +223,36 @@ TEST_CASE("the agent finds the fast configuration on CUDA, whatever the others d
   REQUIRE(application.launch(kernel, kElements).ok());
   CHECK(application.output() == 3.0f);
   CHECK(device->usable().ok());
+}
+
+TEST_CASE("the helper opens the CUDA libraries that the application opened, and no others") {
+  CudaStub stub;
+  TemporaryFolder folder;
+  auto device = open_stub(stub);
+  expect_a_step(*device, packed(scale_description({CUDA_STUB_RIGHT})), folder.path());
+  CHECK(files_in(folder.path() + "/programs") > 0);
+}
+
+TEST_CASE("the helper keeps programs where the application's device does, within its limit") {
+  CudaStub stub;
+  TemporaryFolder folder;
+  const std::string cache = folder.path() + "/cache";
+  cuda::OpenOptions options = stub.options();
+  options.cache_folder = cache;
+  const auto tune = [&] {
+    auto device = required(cuda::open(0, options));
+    expect_a_step(*device, packed(scale_description({CUDA_STUB_RIGHT})), folder.path());
+  };
+  SUBCASE("with room") {
+    tune();
+    CHECK(files_in(cache) > 0);
+  }
+  SUBCASE("without") {
+    options.cache_limit_bytes = 1;
+    tune();
+    CHECK(files_in(cache) == 0);
+  }
+  CHECK(files_in(folder.path() + "/programs") == 0);
 }
 
 TEST_CASE("in the application's process a sticky error ends tuning, and the agent reports it") {
