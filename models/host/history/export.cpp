@@ -173,7 +173,7 @@ Json T4Writer::result(std::size_t row) const {
   };
   const bool knows_objectives = extra_named(history_, "objectives") != nullptr;
   const TrialStatus status = history_.status[row];
-  const ExportedOutcome outcome = outcome_of(history_, row, time_extra_);
+  ExportedOutcome outcome = outcome_of(history_, row, time_extra_);
   Json result = Json::object();
   if (Json timestamp = own("timestamp", nullptr); !timestamp.is_null())
     append(result, "timestamp", std::move(timestamp));
@@ -186,7 +186,11 @@ Json T4Writer::result(std::size_t row) const {
   // Our status `crash` is a kind of `runtime` to T4.
   append(result, "invalidity",
          trial_status_name(status == TrialStatus::crash ? TrialStatus::runtime : status));
-  append(result, "correctness", own("correctness", history_.correct(row) ? 1 : 0));
+  Json correctness = own("correctness", history_.correct(row) ? 1 : 0);
+  // Another tool's error, where T4 has a verdict.
+  const bool misread = history_.correct(row) && correctness.is_number() && correctness == 0;
+  if (misread && outcome.carried.empty()) outcome.carried = {{kCarriedStatus, "correct"}};
+  append(result, "correctness", std::move(correctness));
   Json measurements = Json::array({measurement("time", outcome.time, row)});
   add_extras(result, measurements, row);
   append(result, "measurements", std::move(measurements));
@@ -287,12 +291,17 @@ History in_unit(const History& history, double nanoseconds_per_unit) {
   for (auto* times : {&scaled.run_time, &scaled.compile_time, &scaled.samples}) {
     for (double& time : *times) time = convert(time);
   }
+  const char* const word = time_unit_word(nanoseconds_per_unit);
   for (CellColumn& column : scaled.extras) {
-    if (!is_common_time(column.name())) continue;
-    CellColumn converted(column.name());
+    const std::string name = column.name();
+    const bool is_unit = name == std::string("time") + kT4UnitSuffix && word != nullptr;
+    if (!is_unit && name != "time" && !is_common_time(name)) continue;
+    CellColumn converted(name);
     for (std::size_t row = 0; row < column.size(); ++row) {
       const CellKind kind = column.kind(row);
-      if (kind == CellKind::real) {
+      if (is_unit && kind == CellKind::text && time_unit_from(column.text(row))) {
+        converted.push_text(word);
+      } else if (kind == CellKind::real) {
         converted.push_real(convert(column.real(row)));
       } else if (kind == CellKind::integer) {
         converted.push_real(convert(static_cast<double>(column.integer(row))));

@@ -20,8 +20,9 @@ Result<std::string> export_t4(const History& history);
 Result<std::string> export_kernel_tuner(const History& history);
 
 // The same history with its times in another unit, rounded to the nearest double: run, compile and
-// single times, and the extras that are times in all histories (framework_time, strategy_time,
-// verification_time, benchmark_time, data_movement_time). Other extras stay as the source had them.
+// single times, and the extras that are times in all histories (time, framework_time,
+// strategy_time, verification_time, benchmark_time, data_movement_time); the extra "time.unit"
+// names the new unit. Other extras stay as the source had them.
 History in_unit(const History& history, double nanoseconds_per_unit);
 
 }  // namespace idletune

@@ -133,6 +133,36 @@ TEST_CASE("what Kernel Tuner calls an error in a T4 file makes no failure of a c
   CHECK(required(import_t4(required(export_t4(history)), "x")) == history);
 }
 
+TEST_CASE("times stay the same through a cache and back, whatever unit a T4 file gives them") {
+  for (const std::string unit : {"seconds", "microseconds", "milliseconds"}) {
+    CAPTURE(unit);
+    const std::string measured = R"({"name": "time", "unit": ")" + unit + R"(", "value": 0.5})";
+    const auto source = required(import_t4(R"({"metadata": {"timeunit": ")" + unit +
+                                               R"(", "device": "d", "kernel_name": "k"},
+            "results": [{"configuration": {"a": 1}, "invalidity": "correct",
+            "measurements": [)" + measured + R"(]}, {"configuration": {"a": 2},
+            "invalidity": "correctness", "measurements": [)" +
+                                               measured + "]}]}",
+                                           "x.json"));
+    const auto cache = required(import_kernel_tuner(required(export_kernel_tuner(source)), "x"));
+    const auto back = required(import_t4(required(export_t4(cache)), "x"));
+    CHECK(back == cache);
+    CHECK(back.run_time_ns(0) == source.run_time_ns(0));
+    CHECK(extra(back, "time").real(1) == back.run_time[0]);
+    CHECK(extra(back, "time.unit").text(1) == "milliseconds");
+  }
+}
+
+TEST_CASE("a metric of a cache that is called correctness makes no failure in T4") {
+  const auto history = required(import_kernel_tuner(
+      R"({"device_name": "d", "kernel_name": "k", "tune_params_keys": ["a"], "cache": {
+          "1": {"a": 1, "time": 2, "correctness": 0}, "2": {"a": 2, "time": 2, "correctness": 0.0},
+          "3": {"a": 3, "time": "RuntimeFailedConfig", "correctness": 0}}})",
+      "x.json"));
+  CHECK(history.count(TrialStatus::correct) == 2);
+  CHECK(required(import_t4(required(export_t4(history)), "x")) == history);
+}
+
 TEST_CASE("a T4 export has what the schema wants of every result") {
   const auto text = required(export_t4(every_status()));
   const auto json = nlohmann::json::parse(text);
