@@ -42,39 +42,40 @@ double log_distance(const Shape& a, const Shape& b) {
   return sum + feature_distance(a, b);
 }
 
-// At most `count` of the histories' shapes per device: the first one, then always the one that is
-// furthest from those taken (in the logarithm of its dimensions).
-std::vector<const History*> spread_shapes(const std::vector<const History*>& histories,
+// The histories of at most `count` of the table's shapes per device: the first one, then always the
+// one that is furthest from those taken (in the logarithm of its dimensions).
+std::vector<const History*> spread_shapes(const PerformanceTable& table,
+                                          const std::vector<const History*>& histories,
                                           std::size_t count) {
   std::vector<const History*> kept;
-  std::vector<bool> done(histories.size(), false);
-  for (std::size_t first = 0; first < histories.size(); ++first) {
-    if (done[first]) continue;
-    std::vector<std::size_t> own;
-    for (std::size_t i = first; i < histories.size(); ++i) {
-      if (done[i] || !same_device_model(histories[i]->device, histories[first]->device)) continue;
-      done[i] = true;
-      own.push_back(i);
-    }
-    std::vector<Shape> taken{histories[first]->shape};
+  std::vector<const PerformanceTable::Source*> left;
+  for (const PerformanceTable::Source& source : table.sources()) left.push_back(&source);
+  while (!left.empty()) {
+    const PerformanceTable::Source& first = *left.front();
+    const auto others = std::stable_partition(left.begin(), left.end(), [&](const auto* source) {
+      return same_device_model(source->device, first.device);
+    });
+    const std::vector<const PerformanceTable::Source*> own(left.begin(), others);
+    left.erase(left.begin(), others);
+    std::vector<Shape> taken{first.shape};
     std::vector<double> nearest(own.size(), std::numeric_limits<double>::max());
     while (taken.size() < count) {
       double furthest = 0;
-      const History* next = nullptr;
+      const Shape* next = nullptr;
       for (std::size_t i = 0; i < own.size(); ++i) {
-        const History* history = histories[own[i]];
-        nearest[i] = std::min(nearest[i], log_distance(taken.back(), history->shape));
+        nearest[i] = std::min(nearest[i], log_distance(taken.back(), own[i]->shape));
         if (nearest[i] > furthest) {
           furthest = nearest[i];
-          next = history;
+          next = &own[i]->shape;
         }
       }
       if (next == nullptr) break;
-      taken.push_back(next->shape);
+      taken.push_back(*next);
     }
-    for (const std::size_t i : own) {
-      if (std::find(taken.begin(), taken.end(), histories[i]->shape) != taken.end())
-        kept.push_back(histories[i]);
+    for (const History* history : histories) {
+      if (same_device_model(history->device, first.device) &&
+          std::find(taken.begin(), taken.end(), history->shape) != taken.end())
+        kept.push_back(history);
     }
   }
   return kept;
@@ -95,7 +96,7 @@ ModelKernel KernelLearner::build(const Extent& extent, LearnedKernel& report) {
     shapes_ = extent.shapes;
     const bool all = extent.shapes >= most_shapes_of_a_device(full_);
     reduced_.reset();
-    if (!all) reduced_.emplace(spread_shapes(histories_, extent.shapes));
+    if (!all) reduced_.emplace(spread_shapes(full_, histories_, extent.shapes));
     held_out_ = cross_validate(sources_table(), models_without_);
   }
   const PerformanceTable& table = sources_table();

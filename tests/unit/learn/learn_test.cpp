@@ -238,6 +238,21 @@ TEST_CASE("the portfolio is cut to the bytes it may take") {
   }
 }
 
+TEST_CASE("a device keeps a shape where something ran, however few bytes there are") {
+  const std::vector<double> times{1, 2, 3, 4};
+  const History failed = history_of("A", {-1, -1, -1, -1}, Shape{64});
+  const History one = history_of("A", times, Shape{128});
+  const History two = history_of("A", times, Shape{1024});
+  const History three = history_of("A", times, Shape{4096});
+  LearnOptions options;
+  options.cross_validate = false;
+  options.selector.learn = false;
+  options.bytes_per_kernel = 1100;
+  const auto model = learned({&failed, &one, &two, &three}, options);
+  REQUIRE(model->kernels()[0].source_count() == 1);
+  CHECK(model->kernels()[0].source(0).shape == Shape{128});
+}
+
 TEST_CASE("learning twice gives the same bytes") {
   const History a = history_of("A1", {1.0, 2.0, 4.0});
   const History b = history_of("B1", {2.0, 1.0, 4.0});
