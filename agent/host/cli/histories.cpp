@@ -28,10 +28,7 @@ Result<std::vector<History>> import_named(Bytes bytes, const std::string& path,
   if (!explore::is_journal(bytes)) return import_histories(bytes, path, options);
   Result<std::vector<History>> histories = explore::histories_of_journal(bytes, path);
   if (!histories.ok()) return histories;
-  for (History& history : *histories) {
-    if (!options.kernel.empty()) history.kernel = options.kernel;
-    if (!options.device.empty()) history.device = options.device;
-  }
+  if (Status status = name_histories(*histories, path, options); !status.ok()) return status;
   return histories;
 }
 

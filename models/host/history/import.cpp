@@ -1,5 +1,6 @@
 #include "models/host/history/import.hpp"
 
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -128,6 +129,21 @@ Result<std::vector<History>> import_text(std::string_view text, const std::strin
 
 }  // namespace
 
+Status name_histories(std::vector<History>& histories, const std::string& path,
+                      const ImportOptions& options) {
+  std::set<std::string> kernels;
+  for (const History& history : histories) kernels.insert(history.kernel);
+  if (!options.kernel.empty() && kernels.size() > 1) {
+    return {StatusCode::invalid_argument, "%: holds % kernels, which cannot all be named '%'", path,
+            std::to_string(kernels.size()), options.kernel};
+  }
+  for (History& history : histories) {
+    if (!options.kernel.empty()) history.kernel = options.kernel;
+    if (!options.device.empty()) set_device(history.device, options.device, history);
+  }
+  return Status();
+}
+
 Result<std::vector<History>> import_histories(Bytes bytes, const std::string& path,
                                               const ImportOptions& options) {
   std::string unpacked;
@@ -135,9 +151,8 @@ Result<std::vector<History>> import_histories(Bytes bytes, const std::string& pa
   if (!text.ok()) return text.status();
   Result<std::vector<History>> histories = import_text(text->text, path, options);
   if (!histories.ok()) return histories;
+  if (Status status = name_histories(*histories, path, options); !status.ok()) return status;
   for (History& history : *histories) {
-    if (!options.kernel.empty()) history.kernel = options.kernel;
-    if (!options.device.empty()) set_device(history.device, options.device, history);
     if (!text->truncated) continue;
     history.warnings.push_back(
         "the compressed file is cut short or damaged: read what came before");

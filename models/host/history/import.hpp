@@ -26,6 +26,11 @@ struct ImportOptions {
 Result<std::vector<History>> import_histories(Bytes bytes, const std::string& path,
                                               const ImportOptions& options = {});
 
+// Gives a file's histories the names that the options have. Error: invalid_argument if they are of
+// several kernels, of which one would become.
+Status name_histories(std::vector<History>& histories, const std::string& path,
+                      const ImportOptions& options);
+
 // The single formats, from text. `path` as above. What each of them does with which wart is said in
 // models/host/history/README.md.
 

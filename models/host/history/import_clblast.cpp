@@ -104,7 +104,7 @@ void ClblastImporter::fill_shape(HistoryBuilder& builder) const {
 Status ClblastImporter::fill_header(const std::string& kernel, HistoryBuilder& builder) const {
   History& history = builder.history();
   history.nanoseconds_per_unit = kMillisecond;
-  history.kernel = options_.kernel.empty() ? kernel : options_.kernel;
+  history.kernel = kernel;
   set_device(text("clblast_device_name"), options_.device, history);
   if (history.device.empty()) history.device = text("device");
   if (!names_a_device(history.device)) {
@@ -122,11 +122,6 @@ Status ClblastImporter::fill_header(const std::string& kernel, HistoryBuilder& b
 
 Result<std::vector<History>> ClblastImporter::finish(bool torn) {
   if (order_.empty()) return Status(StatusCode::corrupt, path_ + ": no measurement in \"results\"");
-  if (!options_.kernel.empty() && order_.size() > 1) {
-    return Status(StatusCode::invalid_argument, path_ + ": holds " + std::to_string(order_.size()) +
-                                                    " kernels, which cannot all be named " +
-                                                    shown(options_.kernel));
-  }
   std::vector<History> histories;
   for (const std::string& name : order_) {
     HistoryBuilder& builder = *kernels_[name];

@@ -196,7 +196,7 @@ Status KttResults::result(const Json& result) {
 
 Status KttResults::read_metadata(const std::string& name, Kernel& kernel) const {
   History& history = kernel.builder.history();
-  history.kernel = options_.kernel.empty() ? name : options_.kernel;
+  history.kernel = name;
   set_device(text_member(metadata_, "Device"), options_.device, history);
   if (!names_a_device(history.device)) {
     const std::string guessed = name_from_path(path_).device;
@@ -246,11 +246,6 @@ void KttResults::read_user_data(Kernel& kernel) const {
 
 Result<std::vector<History>> KttResults::finish(bool torn) {
   if (order_.empty()) return Status(StatusCode::corrupt, path_ + ": no measurement in \"Results\"");
-  if (!options_.kernel.empty() && order_.size() > 1) {
-    return Status(StatusCode::invalid_argument, path_ + ": holds " + std::to_string(order_.size()) +
-                                                    " kernels, which cannot all be named " +
-                                                    shown(options_.kernel));
-  }
   std::vector<History> histories;
   for (const std::string& name : order_) {
     Kernel& kernel = *kernels_[name];

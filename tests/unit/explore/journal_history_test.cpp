@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/host/cli/histories.hpp"
 #include "agent/journal/journal.hpp"
 #include "models/host/insight/fractions.hpp"
 #include "models/host/learn/learn.hpp"
@@ -142,6 +143,25 @@ TEST_CASE("the features of a board's problems come home by name, computed ones t
   CHECK(problem_text(histories[first ? 0 : 1]) == "M=128 N=64 mean_row=12.5 padding=16 aspect=2");
   CHECK(histories[first ? 1 : 0].shape == Problem({128, 64}, {3, 16, 2}));
   CHECK(can_share_file(histories[0], histories[1]));
+}
+
+TEST_CASE("a journal of two kernels is not imported as one of another name") {
+  const auto disk = std::make_shared<Disk>();
+  const Journaled journal = open_on(disk);
+  name_everything(*journal);
+  journal->named({journal::NameKind::kernel, 7, "gemv\n4092\nM N\nMWG NWG"});
+  journal::Measurement measured = measurement(16, 8, journal::Origin::random);
+  journal->measured(measured);
+  const auto named = [&] {
+    ImportOptions options;
+    options.kernel = "mine";
+    return cli::import_named(disk->files().at(journal::kJournalName), "board/journal", options);
+  };
+  CHECK(required(named())[0].kernel == "mine");
+  measured.trial.kernel = 7;
+  journal->measured(measured);
+  CHECK(named().status().message() ==
+        "board/journal: holds 2 kernels, which cannot all be named 'mine'");
 }
 
 TEST_CASE("a journal that has no number of configurations holds a sample all the same") {
