@@ -3,6 +3,7 @@
 #include <idletune/text.hpp>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 namespace idletune {
@@ -39,6 +40,26 @@ std::string error_text(int error) {
 
 Status system_error(std::string_view doing, const std::string& path, int error) {
   return {code_of(error), joined("% '%': %", doing, path, error_text(error))};
+}
+
+WithinFileLimit::WithinFileLimit() {
+  sigset_t limit;
+  ::sigemptyset(&limit);
+  ::sigaddset(&limit, SIGXFSZ);
+  (void)::pthread_sigmask(SIG_BLOCK, &limit, &before_);
+}
+
+WithinFileLimit::~WithinFileLimit() {
+  const int error = errno;
+  if (error == EFBIG && ::sigismember(&before_, SIGXFSZ) == 0) {
+    sigset_t limit;
+    ::sigemptyset(&limit);
+    ::sigaddset(&limit, SIGXFSZ);
+    const timespec at_once{};
+    (void)::sigtimedwait(&limit, nullptr, &at_once);  // it is pending for this thread
+  }
+  (void)::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  errno = error;
 }
 
 }  // namespace idletune

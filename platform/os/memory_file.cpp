@@ -31,8 +31,10 @@ int usable(const std::string& path, std::size_t bytes) {
   struct stat status {};
   const bool ours = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
                     status.st_uid == ::geteuid() && (status.st_mode & 077) == 0;
-  if (ours && is_in_memory(file) && ::posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0) {
-    return file;
+  const WithinFileLimit limit;
+  if (ours && is_in_memory(file)) {
+    errno = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
+    if (errno == 0) return file;
   }
   ::close(file);
   return -1;

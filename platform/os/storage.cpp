@@ -55,28 +55,10 @@ int open_retrying(int folder, const char* name, int flags, mode_t mode = kOwners
   return descriptor;
 }
 
-// Beyond the process's limit on the size of files (RLIMIT_FSIZE) it fails with EFBIG, as on a full
-// disk, instead of ending the process with SIGXFSZ.
-ssize_t write_within_limits(int descriptor, Bytes data) {
-  sigset_t limit;
-  sigset_t before;
-  ::sigemptyset(&limit);
-  ::sigaddset(&limit, SIGXFSZ);
-  (void)::pthread_sigmask(SIG_BLOCK, &limit, &before);
-  const ssize_t written = ::write(descriptor, data.data(), data.size());
-  const int error = errno;
-  if (written < 0 && error == EFBIG && ::sigismember(&before, SIGXFSZ) == 0) {
-    const timespec at_once{};
-    (void)::sigtimedwait(&limit, nullptr, &at_once);  // it is pending for this thread
-  }
-  (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
-  return written;
-}
-
 Status write_all(int descriptor, Bytes data, const std::string& path) {
+  const WithinFileLimit limit;
   while (!data.empty()) {
-    const ssize_t written = write_within_limits(descriptor, data);
+    const ssize_t written = ::write(descriptor, data.data(), data.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return system_error("writing", path, errno);
     data = data.subspan(static_cast<std::size_t>(written));

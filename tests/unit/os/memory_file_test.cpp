@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -106,4 +107,20 @@ TEST_CASE("what others could write, or is on a disk, is not used" * doctest::tes
   CHECK(MemoryFile::open(traces.folder.path(), kBytes, {"/proc"}).code() ==
         StatusCode::unsupported);
   CHECK(MemoryFile::open("/nowhere", kBytes, {"/dev/shm"}).code() == StatusCode::not_found);
+}
+
+TEST_CASE("where files may not be as large there is none, and nobody dies of it" *
+          doctest::test_suite("tmpfs")) {
+  if (!has_memory()) return;
+  const Traces traces;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    rlimit small{kBytes / 2, kBytes / 2};
+    if (::setrlimit(RLIMIT_FSIZE, &small) != 0) ::_exit(2);
+    ::_exit(traces.open().code() == StatusCode::unsupported ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
