@@ -27,6 +27,7 @@ Status LogFile::append(const LogRecords& records) {
   const std::uint64_t own = file_->identity();  // 0: nobody can tell
   if (own != 0 && storage_->identity_of(kJournalName) != own) {
     displaced_ = true;
+    ours_ = std::move(file_);
     status = {StatusCode::not_found, "the journal was deleted or replaced while it was in use"};
   }
   for (const LogRecord& record : records) {
@@ -78,11 +79,14 @@ Status LogFile::replace(const LogRecords& all) {
   return {};
 }
 
-// Whoever put another log in the place of ours wants that one.
+// Whoever put another log in the place of ours wants that one; ours itself may only have been away.
 Status LogFile::find_new_place() {
   if (Status opened = storage_->open_again(); !opened.ok()) return opened;
   displaced_ = false;
-  if (storage_->identity_of(kJournalName) == 0) return {};
+  const std::uint64_t there = storage_->identity_of(kJournalName);
+  const bool is_ours = ours_ != nullptr && ours_->identity() == there;
+  ours_.reset();
+  if (there == 0 || is_ours) return {};
   lost_ = true;
   close();
   return {StatusCode::busy, "another journal was put in the place of the one in use"};

@@ -45,6 +45,8 @@ class LogFile {
 
   std::unique_ptr<Storage> storage_;
   std::unique_ptr<AppendFile> file_;
+  // Where it is displaced: no other file gets its identity while it is open.
+  std::unique_ptr<AppendFile> ours_;
   std::uint64_t generation_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t file_syncs_ = 0;

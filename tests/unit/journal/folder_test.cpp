@@ -112,6 +112,25 @@ TEST_CASE("a state folder whose parent is gone too is missed until it can be mad
   CHECK(open_in(mount + "/state")->state().measurement(trial_of(1).key()));
 }
 
+TEST_CASE("a state folder that was away for a while goes on with all that was known") {
+  const idletune::test::TemporaryFolder parent;
+  const std::string mount = parent.path() + "/mount";
+  const std::string away = parent.path() + "/away";
+  std::filesystem::create_directory(mount);
+  const auto journal = open_in(mount + "/state");
+  journal->measured(measurement_of(1));
+  std::filesystem::rename(mount, away);
+  journal->quarantine(trial_of(2), QuarantineReason::crash, "SIGSEGV");
+  CHECK(journal->storage_status().code() == StatusCode::not_found);
+  std::filesystem::rename(away, mount);
+  journal->retry_storage(seconds(0));
+  journal->retry_storage(seconds(60));
+  CHECK_MESSAGE(journal->storage_status().ok(), journal->storage_status().to_string());
+  CHECK(journal->shutdown().ok());
+  const auto bytes = required(read_file(mount + "/state/" + kJournalName, 1 << 20));
+  CHECK(required(read_journal(bytes)).state.dangers().is_quarantined(trial_of(2).key()));
+}
+
 TEST_CASE("a folder given by a relative path is no other one where the application moves about") {
   const idletune::test::TemporaryFolder parent;
   const auto here = std::filesystem::current_path();
