@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "agent/slots/slotted_models.hpp"
 #include "tests/unit/journal/folder_below.hpp"
 #include "tests/unit/journal/small_journal.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/predict/model_builder.hpp"
 #include "tests/unit/required.hpp"
 
@@ -52,18 +54,21 @@ class SlotProcess {
   };
 
  public:
+  // `change` is what is otherwise with its folders, whenever they are opened.
+  using Change = std::function<void(slots::ModelFolders&)>;
   SlotProcess(const std::shared_ptr<Disk>& disk, const std::string& image,
-              const FileTrust* trust = nullptr, bool writable = true)
+              const FileTrust* trust = nullptr, const Change& change = {})
       : journal(journal::test::open_on(disk)), incoming(disk, "incoming") {
     auto record = std::make_unique<Record>(*journal, journal_fails);
     models = std::make_unique<slots::SlottedModels>(
         trust, std::move(record),
-        [disk, writable] {
+        [disk, change] {
           slots::ModelFolders folders;
           folders.models = std::make_unique<FolderBelow>(disk, "models");
           folders.incoming = std::make_unique<FolderBelow>(disk, "incoming");
           folders.incoming_name = "incoming";
-          folders.writable = writable;
+          folders.writable = true;
+          if (change) change(folders);
           return folders;
         },
         clock);
@@ -107,5 +112,26 @@ class SlotProcess {
   std::size_t incoming_at_start = 0;
   Status opened;
 };
+
+// The board, and the model that its program came with.
+struct SlotBoard {
+  explicit SlotBoard(std::uint64_t generation = 1) { bring(model_number(1, generation)); }
+  // The program comes with this model.
+  void bring(const std::vector<std::uint8_t>& model) {
+    REQUIRE(write_file_atomically(image, model).ok());
+  }
+  SlotProcess start(const SlotProcess::Change& change = {}) {
+    return {disk, image, nullptr, change};
+  }
+
+  const TemporaryFolder folder;
+  const std::string image = folder.path() + "/image.itmodel";
+  const std::shared_ptr<Disk> disk = std::make_shared<Disk>();
+};
+
+inline const auto kOne = model_number(1, 1);
+inline const auto kTwo = model_number(2, 2);
+inline const auto kThree = model_number(3, 3);
+inline const auto kFour = model_number(4, 4);
 
 }  // namespace idletune::test

@@ -1,34 +1,15 @@
 // What a board does with models that are pushed to it.
 #include <doctest/doctest.h>
 
-#include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/signing/signed_file.hpp"
 #include "tests/unit/slots/slots_board.hpp"
 
 using namespace idletune;
-using idletune::test::digest_of_model;
-using idletune::test::Disk;
-using idletune::test::model_number;
-using idletune::test::SlotProcess;
+using namespace idletune::test;
 
 namespace {
 
-struct SlotBoard {
-  explicit SlotBoard(std::uint64_t generation = 1) { bring(model_number(1, generation)); }
-  // The program comes with this model.
-  void bring(const std::vector<std::uint8_t>& model) {
-    REQUIRE(write_file_atomically(image, model).ok());
-  }
-  SlotProcess start(bool writable = true) { return {disk, image, nullptr, writable}; }
-
-  const test::TemporaryFolder folder;
-  const std::string image = folder.path() + "/image.itmodel";
-  const std::shared_ptr<Disk> disk = std::make_shared<Disk>();
-};
-
-const auto kOne = model_number(1, 1);
-const auto kTwo = model_number(2, 2);
-const auto kThree = model_number(3, 3);
+void read_only(slots::ModelFolders& folders) { folders.writable = false; }
 
 }  // namespace
 
@@ -142,7 +123,7 @@ TEST_CASE("the program's newer model is tried, and its older one is not used aga
     CHECK(process.digest() == digest_of_model(kTwo));
   }
   CHECK(board.start().digest() == digest_of_model(kTwo));
-  board.bring(model_number(4, 4));
+  board.bring(kFour);
   {
     SlotProcess process = board.start();
     REQUIRE(process.state() == ModelState::trial);
@@ -173,7 +154,7 @@ TEST_CASE("a damaged slot gives way to the other one, and that is said") {
     {
       SlotProcess process = board.start();
       for (const auto& model : {kTwo, kThree}) process.adopt(model);
-      test::FolderBelow models(board.disk, "models");
+      FolderBelow models(board.disk, "models");
       if (lost) {
         CHECK(models.remove("b.itmodel").ok());
       } else {
@@ -193,7 +174,7 @@ TEST_CASE("a slot with another model than was confirmed is not used") {
   {
     SlotProcess process = board.start();
     process.adopt(kTwo);
-    test::FolderBelow models(board.disk, "models");
+    FolderBelow models(board.disk, "models");
     (void)(*models.create("a.itmodel"))->append(kThree);
   }
   const SlotProcess process = board.start();
@@ -221,7 +202,7 @@ TEST_CASE("a second process uses what is confirmed, and tries nothing") {
   SlotProcess first = board.start();
   first.push("m.itmodel", kTwo);
   REQUIRE(first.models->look().ok());
-  SlotProcess second = board.start(/*writable=*/false);
+  SlotProcess second = board.start(read_only);
   CHECK(second.digest() == digest_of_model(kOne));
   const std::string path = board.folder.path() + "/three.itmodel";
   REQUIRE(write_file_atomically(path, kThree).ok());
@@ -290,7 +271,7 @@ TEST_CASE("where only the journal cannot be written no slot is filled") {
   // What is in a slot and recorded nowhere passes for confirmed.
   SlotBoard board;
   SlotProcess process = board.start();
-  test::FolderBelow models(board.disk, "models");
+  FolderBelow models(board.disk, "models");
   for (const auto& model : {kTwo, kThree}) {
     const std::size_t before = models.list()->size();
     process.push("m.itmodel", model);
@@ -342,7 +323,7 @@ TEST_CASE("a start that can write nothing forgets nothing") {
     process.live();
   }
   {
-    SlotProcess process = board.start(/*writable=*/false);
+    SlotProcess process = board.start(read_only);
     CHECK(process.digest() == digest_of_model(kOne));
   }
   const SlotProcess process = board.start();
