@@ -23,7 +23,10 @@ void each_field(journal::Fields& fields, SlotRecord& record) {
     fields.word(record.refuted[i]);
   }
   fields.number(record.before.trials).number(record.before.deaths);
+  for (std::uint64_t& each : record.stayed) fields.appended(each);
 }
+
+std::size_t slot_index(Place place) { return place == Place::a ? 0 : 1; }
 
 }  // namespace
 
@@ -34,6 +37,12 @@ Place SlotRecord::free_slot() const {
 }
 
 bool SlotRecord::is_refuted(std::uint64_t digest) const { return contains(refuted, digest); }
+
+bool SlotRecord::may_serve(const KnownModel& model) const {
+  return model.is_there() && !is_refuted(model.digest) &&
+         (model.place == Place::image || model.digest == confirmed.digest ||
+          model.digest == stayed[slot_index(model.place)]);
+}
 
 Status SlotRecord::admits(const KnownModel& model) const {
   if (is_refuted(model.digest))
@@ -57,6 +66,7 @@ void SlotRecord::begin_trial(const KnownModel& model, const TrialCount& so_far) 
 }
 
 void SlotRecord::confirm() {
+  if (confirmed.place != Place::image) stayed[slot_index(confirmed.place)] = confirmed.digest;
   confirmed = std::exchange(trial, {});
   young_starts = 0;
   lowest_generation = std::max(lowest_generation, confirmed.generation);

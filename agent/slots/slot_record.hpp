@@ -43,11 +43,14 @@ struct SlotRecord {
   std::uint64_t lowest_generation = 0;
   std::vector<std::uint64_t> refuted;  // digests, the newest last
   std::string reason;                  // why the last one was gone back from
+  std::uint64_t stayed[2] = {};        // digests: what was confirmed once in each slot, before
 
   // Where the next model is written: never over the confirmed one, nor the one on trial if there is
   // another.
   Place free_slot() const;
   bool is_refuted(std::uint64_t digest) const;
+  // It needs no trial: the program's own, or once confirmed here, and not refuted.
+  bool may_serve(const KnownModel& model) const;
   // Ok, or why it is refused: refuted (untrusted), or older than is allowed or than the one on trial
   // (version_mismatch).
   Status admits(const KnownModel& model) const;

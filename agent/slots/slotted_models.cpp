@@ -132,8 +132,8 @@ std::pair<KnownModel, ModelPointer> SlottedModels::another(const ModelPointer& i
   std::pair<KnownModel, ModelPointer> best;
   const auto offer = [&](const ModelPointer& pushed, Place place) {
     const KnownModel model = known(pushed, place);
-    if (!model.is_there() || model.digest == not_this || model.digest == record.trial.digest ||
-        record.is_refuted(model.digest)) {
+    if (model.digest == not_this || model.digest == record.trial.digest ||
+        !record.may_serve(model)) {
       return;
     }
     if (!best.first.is_there() || model.generation > best.first.generation) best = {model, pushed};

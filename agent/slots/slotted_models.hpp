@@ -69,7 +69,7 @@ class SlottedModels final : public detail::KeptModels {
   // Both read what the record says, and mend it where that is not there.
   Status find_confirmed(const ModelPointer& image, SlotRecord& record);
   Status find_trial(const ModelPointer& image, SlotRecord& record);
-  // The newest model that is neither this one, nor on trial, nor refuted; nothing: there is none.
+  // The newest model that may serve untried and is not this one; nothing: there is none.
   std::pair<KnownModel, ModelPointer> another(const ModelPointer& image, const SlotRecord& record,
                                               std::uint64_t not_this) const;
   Status take(std::vector<std::uint8_t> bytes, const std::string& name, bool is_image);

@@ -14,6 +14,8 @@ TEST_CASE("what is known of models is the same after being kept") {
   record.lowest_generation = 4;
   record.refuted = {7, 8};
   record.reason = "it was slow";
+  record.stayed[0] = 9;
+  record.stayed[1] = 10;
   const auto bytes = record.encode();
   SlotRecord again;
   REQUIRE(SlotRecord::decode(bytes, again));
@@ -22,8 +24,14 @@ TEST_CASE("what is known of models is the same after being kept") {
   CHECK(again.before.trials == 300);
   CHECK(again.before.deaths == 4);
   CHECK(again.reason == "it was slow");
-  for (std::size_t size = 0; size < bytes.size(); ++size)
+  CHECK(again.may_serve({9, 3, Place::a}));
+  CHECK(again.may_serve({10, 3, Place::b}));
+  const std::size_t before = bytes.size() - 2 * 8;  // what was kept before there were two of them
+  for (std::size_t size = 0; size < before; ++size)
     CHECK_FALSE(SlotRecord::decode(Bytes(bytes).subspan(0, size), again));
+  REQUIRE(SlotRecord::decode(Bytes(bytes).subspan(0, before), again));
+  CHECK(again.may_serve({11, 4, Place::b}));
+  CHECK_FALSE(again.may_serve({9, 3, Place::a}));
   auto later = bytes;
   later.push_back(9);  // a later version appends
   CHECK(SlotRecord::decode(later, again));

@@ -108,6 +108,38 @@ TEST_CASE("a confirmed model that turns out bad gives way to the one before") {
   CHECK(process.models->reject("nothing").code() == StatusCode::not_found);
 }
 
+TEST_CASE("a model that nobody confirmed never serves for the one that was") {
+  SlotBoard board;
+  {
+    SlotProcess process = board.start();
+    for (const auto& model : {kTwo, kThree}) process.try_out(model);
+    REQUIRE(process.models->reject("late frames").ok());
+  }
+  const auto other = model_number(7, 1);
+  board.bring(other);
+  SlotProcess process = board.start();
+  CHECK(process.digest() == digest_of_model(other));
+  CHECK(process.state() == ModelState::confirmed);
+  CHECK(process.models->reject("that, too").ok());
+  CHECK(process.digest() == 0);
+}
+
+TEST_CASE("what was confirmed once serves again, through restarts, the newest first") {
+  SlotBoard board;
+  {
+    SlotProcess process = board.start();
+    for (const auto& model : {kTwo, kThree}) process.adopt(model);
+  }
+  board.bring(kFour);
+  REQUIRE(board.start().models->confirm().ok());
+  for (const auto& model : {kThree, kTwo}) {
+    SlotProcess process = board.start();
+    REQUIRE(process.models->reject("late frames").ok());
+    CHECK(process.digest() == digest_of_model(model));
+    CHECK(process.state() == ModelState::confirmed);
+  }
+}
+
 TEST_CASE("the program's newer model is tried, and its older one is not used again") {
   SlotBoard board;
   {
