@@ -76,6 +76,17 @@ Result<ModelPointer> SlottedModels::read(Place place) const {
   return open_model(std::move(*bytes), file_of(place), trust_);
 }
 
+// What the record says is there; nothing: the program has another model of its own.
+Result<ModelPointer> SlottedModels::find(const KnownModel& wanted,
+                                         const ModelPointer& image) const {
+  if (known(image, Place::image).digest == wanted.digest) return image;
+  if (wanted.place == Place::image) return ModelPointer();
+  Result<ModelPointer> slot = read(wanted.place);
+  if (!slot.ok() || (*slot)->content_digest() == wanted.digest) return slot;
+  return Status(StatusCode::corrupt, "'%': holds another model than was recorded",
+                file_of(wanted.place));
+}
+
 // Nobody knows any more, or yet, what is confirmed: the program's own model, or the older one of the
 // slots where both are newer. One slot alone may hold what was refuted: it is on trial again.
 SlotRecord SlottedModels::begun_with(const ModelPointer& image) const {
@@ -98,26 +109,14 @@ SlotRecord SlottedModels::begun_with(const ModelPointer& image) const {
 }
 
 Status SlottedModels::find_confirmed(const ModelPointer& image, SlotRecord& record) {
-  const KnownModel wanted = record.confirmed;
-  const KnownModel own = known(image, Place::image);
-  if (!wanted.is_there()) return {};
-  Status status;
-  if (own.digest == wanted.digest) {
-    confirmed_ = image;
-  } else if (wanted.place != Place::image) {
-    Result<ModelPointer> slot = read(wanted.place);
-    status = slot.status();
-    if (slot.ok() && known(*slot, wanted.place).digest == wanted.digest)
-      confirmed_ = std::move(*slot);
-  }
+  if (!record.confirmed.is_there()) return {};
+  Result<ModelPointer> found = find(record.confirmed, image);
+  Status status = found.status();
+  if (found.ok()) confirmed_ = std::move(*found);
   if (confirmed_ != nullptr) return {};
-  if (status.ok() && wanted.place != Place::image) {
-    status = Status(StatusCode::corrupt, "'%': holds another model than was confirmed",
-                    file_of(wanted.place));
-  }
   // A program with another model of its own has no older one any more; else what is left serves,
   // this once where the slot may be read another time.
-  const auto [model, pushed] = another(image, record, wanted.digest);
+  const auto [model, pushed] = another(image, record, record.confirmed.digest);
   if (status.ok() || is_final(status)) {
     record.confirmed = model;
     record.lowest_generation = std::max(record.lowest_generation, model.generation);
@@ -152,14 +151,13 @@ Status SlottedModels::find_trial(const ModelPointer& image, SlotRecord& record) 
     record.refute_trial("three starts with it ended within a minute");
   Status status;
   if (record.trial.is_there()) {
-    const Place place = record.trial.place;
-    const Result<ModelPointer> pushed = place == Place::image ? image : read(place);
-    if (pushed.ok() && known(*pushed, place).digest == record.trial.digest) {
-      trial_ = *pushed;
+    Result<ModelPointer> found = find(record.trial, image);
+    status = found.status();
+    if (found.ok()) trial_ = std::move(*found);
+    if (trial_ != nullptr) {
       ++record.young_starts;
       return {};
     }
-    status = pushed.status();
     record.trial = {};
   }
   // The program came with a newer one.
@@ -218,6 +216,8 @@ Status SlottedModels::keep(const SlotRecord& next) {
 Status SlottedModels::confirm() {
   if (!record_.trial.is_there())
     return Status(StatusCode::not_found, "confirm_model: no model is on trial");
+  // Another one was written over it where that could not be recorded.
+  if (Status there = find(record_.trial, {}).status(); !there.ok()) return there;
   SlotRecord next = record_;
   next.confirm();
   if (Status kept = keep(next); !kept.ok()) return kept;

@@ -62,6 +62,7 @@ class SlottedModels final : public detail::KeptModels {
 
  private:
   Result<ModelPointer> read(Place place) const;
+  Result<ModelPointer> find(const KnownModel& wanted, const ModelPointer& image) const;
   void lived();
   void begin_youth();
   Status judge_trial();

@@ -210,7 +210,7 @@ TEST_CASE("a slot with another model than was confirmed is not used") {
     (void)(*models.create("a.itmodel"))->append(kThree);
   }
   const SlotProcess process = board.start();
-  CHECK(process.opened.message() == "'a.itmodel': holds another model than was confirmed");
+  CHECK(process.opened.message() == "'a.itmodel': holds another model than was recorded");
 }
 
 TEST_CASE("who loses the journal keeps a model that works") {
@@ -295,6 +295,34 @@ TEST_CASE("a full or broken medium changes nothing") {
       const SlotProcess again = board.start();
       CHECK(again.models->newest() != nullptr);
       if (taken) CHECK(again.digest() == digest_of_model(kTwo));
+    }
+  }
+}
+
+TEST_CASE("only what its slot still holds is confirmed") {
+  for (const std::uint64_t count : {1u, 1000u}) {
+    for (std::uint64_t first = 0; first < 12; ++first) {
+      CAPTURE(first);
+      SlotBoard board;
+      std::uint64_t confirmed = digest_of_model(kTwo);
+      {
+        SlotProcess process = board.start();
+        process.adopt(kTwo);
+        process.try_out(kThree);
+        process.push("m.itmodel", kFour);  // its place is where the third one is
+        board.disk->fault = {board.disk->changes + first, count, StatusCode::io_error, false};
+        (void)process.models->look();
+        board.disk->fault = {};
+        if (process.models->confirm().ok()) confirmed = process.digest();
+        process.models->end();
+        (void)process.incoming.remove("m.itmodel");
+      }
+      const SlotProcess again = board.start();
+      if (again.state() == ModelState::confirmed) {
+        CHECK(again.digest() == confirmed);
+      } else {
+        CHECK(confirmed == digest_of_model(kTwo));
+      }
     }
   }
 }
