@@ -219,12 +219,12 @@ Status CapturedArguments::read() {
   for (int i = 0; i < header.arrays; ++i) records[i] = file.value<ArrayHeader>();
   kernel_ = file.text(header.kernel_length);
   if (!space::is_kernel_name(kernel_)) return corrupt("the kernel's name is no name");
-  arrays_.clear();
+  arrays_ = std::vector<Array>(header.arrays);
   for (int i = 0; i < header.arrays; ++i) {
     if (records[i].type >= kScalarTypeCount) return corrupt("a buffer of an unknown type");
-    arrays_.push_back(
-        {file.text(records[i].name_length), static_cast<ScalarType>(records[i].type), Bytes()});
-    if (!space::is_identifier(arrays_.back().name)) return corrupt("a buffer's name is no name");
+    arrays_[i].name = file.text(records[i].name_length);
+    arrays_[i].type = static_cast<ScalarType>(records[i].type);
+    if (!space::is_identifier(arrays_[i].name)) return corrupt("a buffer's name is no name");
   }
   (void)file.take(padding(bytes_.size() - file.left()));
   for (int i = 0; i < header.arrays; ++i) {

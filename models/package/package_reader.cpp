@@ -133,79 +133,79 @@ class Reader {
     if (dimensions.size() < 1 || dimensions.size() > kMaxDimensions) {
       return corrupt("expected 1 to % dimensions", kMaxDimensions);
     }
-    for (const flatbuffers::String* dimension : dimensions) {
-      const std::string_view name = text_of(dimension);
-      if (!is_identifier(name)) return corrupt("a dimension's name is not an identifier");
-      push(contents_->dimensions, name);
+    if (!read_names(&dimensions, contents_->dimensions)) {
+      return corrupt("a dimension's name is not an identifier");
     }
     contents_->zero_dimensions = root_->zero_dimensions();
     if (contents_->zero_dimensions >> dimensions.size() == 0) return Status();
     return corrupt("a dimension that is not there may be 0");
   }
 
+  // False: one is no identifier.
+  static bool read_names(const FbVector<flatbuffers::Offset<flatbuffers::String>>* stored,
+                         std::vector<std::string_view>& out) {
+    out = std::vector<std::string_view>(stored == nullptr ? 0 : stored->size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] = text_of(stored->Get(static_cast<flatbuffers::uoffset_t>(i)));
+      if (!is_identifier(out[i])) return false;
+    }
+    return true;
+  }
+
   Status read_features() {
-    if (root_->features() == nullptr) return Status();
-    if (root_->features()->size() > kMaxFeatures) return corrupt("too many features");
-    for (const fb::Feature* stored : *root_->features()) {
-      if (Status status = read_feature(*stored); !status.ok()) return status;
+    const auto* stored = root_->features();
+    if (stored == nullptr) return Status();
+    if (stored->size() > kMaxFeatures) return corrupt("too many features");
+    contents_->features = std::vector<FeatureContents>(stored->size());
+    for (flatbuffers::uoffset_t i = 0; i < stored->size(); ++i) {
+      Status status = read_feature(*stored->Get(i), i, contents_->features[i]);
+      if (!status.ok()) return status;
     }
     return Status();
   }
 
-  Status read_feature(const fb::Feature& stored) {
-    FeatureContents feature;
+  Status read_feature(const fb::Feature& stored, std::size_t number, FeatureContents& feature) {
     feature.name = text_of(stored.name());
     if (!is_identifier(feature.name)) return corrupt("a feature's name is not an identifier");
-    Status status = read_expression_of_shape(stored.value(), feature.value);
-    if (status.ok()) status = read_expression_of_shape(stored.over(), feature.over);
+    Status status = read_expression(stored.value(), feature.value, Scope::shape);
+    if (status.ok()) status = read_expression(stored.over(), feature.over, Scope::shape);
     if (!status.ok()) return status;
     if (feature.value.code().empty()) {
-      const bool in_order = contents_->given_features == contents_->features.size();
+      const bool in_order = contents_->given_features == number;
       if (!in_order) return corrupt("features that are given come before those with a value");
       ++contents_->given_features;
     }
     const auto* categories = stored.categories();
-    const std::size_t count = categories == nullptr ? 0 : categories->size();
-    if (count > space::kMaxCategories) return corrupt("too many categories");
-    for (std::size_t i = 0; i < count; ++i) {
-      feature.categories.push_back(
-          text_of(categories->Get(static_cast<flatbuffers::uoffset_t>(i))));
-      if (!is_identifier(feature.categories.back()))
-        return corrupt("a category's name is not an identifier");
+    if (categories != nullptr && categories->size() > space::kMaxCategories) {
+      return corrupt("too many categories");
     }
-    contents_->features.push_back(std::move(feature));
-    return Status();
+    if (read_names(categories, feature.categories)) return Status();
+    return corrupt("a category's name is not an identifier");
   }
 
   // --- expressions ---
-  Status read_expression(const fb::Expression* stored, std::size_t parameters, Expression& out,
-                         std::size_t dimensions) {
-    if (stored == nullptr) {
-      out = Expression();
-      return Status();
-    }
-    Result<Expression> expression =
-        Expression::load(values_of(stored->code()), values_of(stored->constants()),
-                         text_of(stored->text()), dimensions, parameters);
+  // What an expression may read.
+  enum class Scope : std::uint8_t { both, shape, configuration };
+  Status read_expression(const fb::Expression* stored, Expression& out, Scope scope = Scope::both) {
+    out = Expression();
+    if (stored == nullptr) return Status();
+    Result<Expression> expression = Expression::load(
+        values_of(stored->code()), values_of(stored->constants()), text_of(stored->text()),
+        scope == Scope::configuration ? 0 : contents_->dimensions.size(),
+        scope == Scope::shape ? 0 : root_->space()->parameters()->size());
     if (!expression.ok()) return expression.status();
     out = std::move(*expression);
     return Status();
   }
-  Status read_expression(const fb::Expression* stored, Expression& out) {
-    return read_expression(stored, contents_->space.parameter_count(), out,
-                           contents_->dimensions.size());
-  }
-  Status read_expression_of_shape(const fb::Expression* stored, Expression& out) {
-    return read_expression(stored, 0, out, contents_->dimensions.size());
-  }
   using FbExpressions = FbVector<flatbuffers::Offset<fb::Expression>>;
   Status read_expressions(const FbExpressions* stored, std::size_t limit, const char* what,
-                          std::vector<Expression>& out) {
+                          std::vector<Expression>& out, Scope scope = Scope::both) {
     if (stored == nullptr) return Status();
     if (stored->size() > limit) return corrupt("too many %", what);
-    for (const fb::Expression* expression : *stored) {
-      out.emplace_back();
-      if (Status status = read_expression(expression, out.back()); !status.ok()) return status;
+    out = std::vector<Expression>(stored->size());
+    for (flatbuffers::uoffset_t i = 0; i < stored->size(); ++i) {
+      if (Status status = read_expression(stored->Get(i), out[i], scope); !status.ok())
+        return status;
     }
     return Status();
   }
@@ -232,17 +232,13 @@ class Reader {
 
   Status make_space(const fb::Space& stored, std::vector<space::ParameterData> parameters) {
     std::vector<Expression> constraints;
-    const std::size_t count = stored.constraints() == nullptr ? 0 : stored.constraints()->size();
-    if (count > space::kMaxConstraints) return corrupt("too many constraints");
-    for (std::size_t i = 0; i < count; ++i) {
-      constraints.emplace_back();
-      const auto* constraint = stored.constraints()->Get(static_cast<flatbuffers::uoffset_t>(i));
-      Status status = read_expression(constraint, parameters.size(), constraints.back(), 0);
-      if (!status.ok()) return status;
-    }
+    Status status = read_expressions(stored.constraints(), space::kMaxConstraints, "constraints",
+                                     constraints, Scope::configuration);
+    if (!status.ok()) return status;
     auto data = space::make_data(std::move(parameters), std::move(constraints), contents_->bytes);
     if (!data.ok()) return corrupt("%", data.status().message());
-    if (Status status = read_diagram(stored.diagram(), **data); !status.ok()) return status;
+    status = read_diagram(stored.diagram(), **data);
+    if (!status.ok()) return status;
     contents_->space = Space(std::shared_ptr<const space::Data>(std::move(*data)));
     return read_configuration(root_->default_configuration(), "default",
                               contents_->default_configuration);
@@ -281,22 +277,25 @@ class Reader {
     if (arguments.size() < 1 || arguments.size() > kMaxArguments) {
       return corrupt("% arguments, expected 1 to %", arguments.size(), kMaxArguments);
     }
-    for (const fb::Argument* argument : arguments) {
-      Status status = read_argument(*argument);
+    contents_->arguments = std::vector<ArgumentSpec>(arguments.size());
+    contents_->argument_sizes = std::vector<Expression>(arguments.size());
+    contents_->index_bounds = std::vector<Expression>(arguments.size());
+    for (flatbuffers::uoffset_t i = 0; i < arguments.size(); ++i) {
+      Status status = read_argument(*arguments.Get(i), i);
       if (!status.ok()) {
-        return Status(status.code(), "argument '%': %", text_of(argument->name()),
+        return Status(status.code(), "argument '%': %", text_of(arguments.Get(i)->name()),
                       status.message());
       }
     }
     return Status();
   }
 
-  Status read_argument(const fb::Argument& stored) {
+  Status read_argument(const fb::Argument& stored, std::size_t number) {
     if (stored.kind() > 5 || stored.type() >= kScalarTypeCount || stored.access() > 2 ||
         stored.fill() > 4) {
       return unsupported("its kind, type, access or fill is unknown to this version");
     }
-    ArgumentSpec spec;
+    ArgumentSpec& spec = contents_->arguments[number];
     spec.name = text_of(stored.name());
     spec.kind = static_cast<ArgumentKind>(stored.kind());
     spec.type = static_cast<ScalarType>(stored.type());
@@ -328,22 +327,17 @@ class Reader {
     if (spec.kind == ArgumentKind::local && contents_->dialect != Dialect::opencl) {
       return corrupt("only the dialect opencl has local memory as an argument");
     }
-    contents_->arguments.push_back(spec);
-    contents_->argument_sizes.emplace_back();
-    contents_->index_bounds.emplace_back();
-    Status bound = read_expression_of_shape(stored.index_below(), contents_->index_bounds.back());
+    Expression& size = contents_->argument_sizes[number];
+    Status bound =
+        read_expression(stored.index_below(), contents_->index_bounds[number], Scope::shape);
     if (!bound.ok()) return bound;
-    Expression& size = contents_->argument_sizes.back();
     if (spec.kind == ArgumentKind::scalar) return Status();
     const bool of_shape = spec.kind == ArgumentKind::dimension || spec.captured;
-    return of_shape ? read_expression_of_shape(stored.size(), size)
-                    : read_expression(stored.size(), size);
+    return read_expression(stored.size(), size, of_shape ? Scope::shape : Scope::both);
   }
 
   // --- what is launched ---
-  Status read_step(const fb::Step& step, std::vector<StepContents>& out) {
-    out.emplace_back();
-    StepContents& read = out.back();
+  Status read_step(const fb::Step& step, StepContents& read) {
     LaunchGeometry& launch = read.launch;
     read.entry = text_of(step.entry());
     if (!is_identifier(read.entry)) return corrupt("an entry point is not an identifier");
@@ -385,14 +379,15 @@ class Reader {
                          KernelPackage::kMaxSteps);
     }
     if (variant.workspace_bytes() != nullptr) return unsupported("a workspace");
-    std::vector<StepContents>& steps = contents_->steps;
+    contents_->steps = std::vector<StepContents>(count);
     for (std::size_t i = 0; i < count; ++i) {
       const bool of_setup = i >= count - setup;
       const auto at = static_cast<flatbuffers::uoffset_t>(of_setup ? i + setup - count : i);
-      Status status = read_step(*(of_setup ? variant.setup() : variant.steps())->Get(at), steps);
+      StepContents& step = contents_->steps[i];
+      Status status = read_step(*(of_setup ? variant.setup() : variant.steps())->Get(at), step);
       if (!status.ok()) return status;
-      steps.back().of_setup = of_setup;
-      if (of_setup && !depends_on_constants(steps.back())) {
+      step.of_setup = of_setup;
+      if (of_setup && !depends_on_constants(step)) {
         return corrupt("the setup takes what may change from launch to launch");
       }
     }
@@ -419,7 +414,8 @@ class Reader {
       if (!status.ok()) return status;
     }
     if (reference->step() == nullptr) return Status();
-    return read_step(*reference->step(), c.reference);
+    c.reference = std::vector<StepContents>(1);
+    return read_step(*reference->step(), c.reference[0]);
   }
 
   Status read_tolerance() {
@@ -431,7 +427,7 @@ class Reader {
     }
     contents_->tolerance_absolute = rule->absolute();
     contents_->tolerance_relative = rule->relative();
-    return read_expression_of_shape(rule->scale(), contents_->tolerance_scale);
+    return read_expression(rule->scale(), contents_->tolerance_scale, Scope::shape);
   }
 
   Status read_binaries() {

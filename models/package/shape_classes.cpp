@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "models/core/digest.hpp"
-#include "models/core/lists.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/package_contents.hpp"
 
@@ -99,13 +98,14 @@ void leave_out_usual(PackageContents& package) {
 
 void package::make_class_parts(PackageContents& package) {
   std::uint16_t number = 0;
+  package.class_parts = std::vector<ClassPart>(package.class_terms.size());
   for (std::size_t term = 0; term < package.class_terms.size(); ++term) {
     const auto i = static_cast<std::uint16_t>(term);  // there are few
     const std::uint8_t kind = package.class_kinds[i];
     if (kind != kClassTile) number = i;
     std::uint64_t weight = (i + 1u) * 0x9e3779b97f4a7c15ull;
     weight = (weight ^ weight >> 32) * 0xff51afd7ed558ccdull;
-    push(package.class_parts, {weight ^ weight >> 29, 0, number, i, kind});
+    package.class_parts[i] = {weight ^ weight >> 29, 0, number, i, kind};
   }
   package.usual_parts = package.class_parts.size();
 }
