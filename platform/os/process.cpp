@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <ctime>
 #include <iterator>
 #include <string_view>
@@ -178,28 +179,25 @@ bool ExitStatus::by_others() const {
 
 namespace {
 
-// The environment of this process with `additions` in place of its own values.
-std::vector<std::string> merged_environment(const std::vector<std::string>& additions) {
-  const auto name_of = [](std::string_view entry) { return entry.substr(0, entry.find('=') + 1); };
-  std::vector<std::string> merged;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string inherited(*entry);
-    const bool replaced =
-        std::any_of(additions.begin(), additions.end(), [&](const std::string& addition) {
-          return name_of(addition) == name_of(inherited) && !name_of(addition).empty();
-        });
-    if (!replaced) push(merged, inherited);
-  }
-  for (const std::string& addition : additions) push(merged, addition);
-  return merged;
+// posix_spawn takes lists of texts that it does not change, up to a null pointer.
+void add_texts(const std::vector<std::string>& texts, std::vector<char*>& list) {
+  for (const std::string& text : texts) push(list, const_cast<char*>(text.c_str()));
+  push(list, nullptr);
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (std::string& text : texts) pointers.push_back(&text[0]);
-  pointers.push_back(nullptr);
-  return pointers;
+// The environment of this process with `additions` in place of its own values.
+std::vector<char*> merged_environment(const std::vector<std::string>& additions) {
+  std::vector<char*> merged;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    bool replaced = false;
+    for (const std::string& addition : additions) {
+      const std::size_t name = addition.find('=') + 1;
+      replaced = replaced || (name != 0 && std::strncmp(addition.c_str(), *entry, name) == 0);
+    }
+    if (!replaced) push(merged, *entry);
+  }
+  add_texts(additions, merged);
+  return merged;
 }
 
 // posix_spawn's two argument objects, destroyed with it.
@@ -286,35 +284,34 @@ std::size_t ChildProcess::reap_left_behind() {
 
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const ProcessOptions& options) {
   (void)reap_left_behind();
+  const auto failed = [&](StatusCode code, int error) {
+    return Status(code, "starting '%': %", options.program, error_text(error));
+  };
   // posix_spawn tells too, but not on every system.
-  if (::access(options.program.c_str(), X_OK) != 0) {
-    return {StatusCode::not_found, "starting '%': %", options.program, error_text(errno)};
-  }
+  if (::access(options.program.c_str(), X_OK) != 0) return failed(StatusCode::not_found, errno);
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return {StatusCode::io_error, "starting '%': %", options.program, error_text(errno)};
+    return failed(StatusCode::io_error, errno);
   }
   Channel ours(ends[0]);
   const Channel low_end(ends[1]);
   // Away from the descriptors of the child's plan, so that taking its place really duplicates it.
   const int theirs = ::fcntl(ends[1], F_DUPFD_CLOEXEC, kAboveChannel);
-  if (theirs < 0) {
-    return {StatusCode::io_error, "starting '%': %", options.program, error_text(errno)};
-  }
+  if (theirs < 0) return failed(StatusCode::io_error, errno);
   const Channel their_end(theirs);
 
-  std::vector<std::string> arguments{options.program};
-  for (const std::string& argument : options.arguments) push(arguments, argument);
-  std::vector<std::string> environment = merged_environment(options.environment);
+  std::vector<char*> arguments;
+  push(arguments, const_cast<char*>(options.program.c_str()));
+  add_texts(options.arguments, arguments);
   SpawnPlan plan;
   plan.use_descriptors(theirs, options.inherit_output);
   plan.lead_a_group_with_default_signals();
   pid_t pid = -1;
-  const int error = plan.spawn(&pid, options.program, pointers_to(arguments).data(),
-                               pointers_to(environment).data());
+  const int error = plan.spawn(&pid, options.program, arguments.data(),
+                               merged_environment(options.environment).data());
   if (error != 0) {
-    return {error == ENOENT || error == ENOTDIR ? StatusCode::not_found : StatusCode::io_error,
-            joined("starting '%': %", options.program, error_text(error))};
+    const bool missing = error == ENOENT || error == ENOTDIR;
+    return failed(missing ? StatusCode::not_found : StatusCode::io_error, error);
   }
   return std::unique_ptr<ChildProcess>(new ChildProcess(pid, std::move(ours)));
 }

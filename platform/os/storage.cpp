@@ -96,30 +96,18 @@ Result<std::vector<std::uint8_t>> read_open_file(const Descriptor& file, const s
   const std::uint64_t size = static_cast<std::uint64_t>(info.st_size);
   if (size > limit_bytes) return too_long();
   // The size may change while we read (or be 0, as in /proc): read to the end whatever it says.
+  constexpr std::size_t kMore = 256;
   std::vector<std::uint8_t> bytes;
-  bytes.resize(static_cast<std::size_t>(size));
+  bytes.resize(static_cast<std::size_t>(size) + kMore);
   std::size_t filled = 0;
   for (;;) {
-    if (filled == bytes.size()) {
-      std::uint8_t more[256];
-      const ssize_t got = ::read(file.get(), more, sizeof(more));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return unread("reading", path);
-      if (got == 0) return bytes;
-      const Bytes added(more, static_cast<std::size_t>(got));
-      bytes.insert(bytes.end(), added.begin(), added.end());
-      filled = bytes.size();
-      if (filled > limit_bytes) return too_long();
-      continue;
-    }
     const ssize_t got = ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return unread("reading", path);
-    if (got == 0) {
-      bytes.resize(filled);
-      return bytes;
-    }
     filled += static_cast<std::size_t>(got);
+    if (filled > limit_bytes) return too_long();
+    if (got == 0 || filled == bytes.size()) bytes.resize(got == 0 ? filled : filled + kMore);
+    if (got == 0) return bytes;
   }
 }
 
@@ -419,26 +407,24 @@ Status write_file_atomically(const std::string& path, Bytes data, FileSync sync,
   static std::atomic<unsigned> writings{0};  // of this process: threads may write the same path
   const std::string temporary =
       joined("%.tmp%-%", path, ::getpid(), writings.fetch_add(1, std::memory_order_relaxed));
+  Status status;
   {
     const Descriptor file(open_retrying(AT_FDCWD, temporary.c_str(),
                                         O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
                                         readers == FileReaders::owner ? kOwnersFile : 0644));
     if (!file.ok()) return system_error("opening for writing", temporary, errno);
-    Status status = write_all(file.get(), data, temporary);
+    status = write_all(file.get(), data, temporary);
     if (status.ok() && sync == FileSync::yes) {
       status = sync_descriptor(file.get(), false, temporary);
     }
-    if (!status.ok()) {
-      ::unlinkat(AT_FDCWD, temporary.c_str(), 0);
-      return status;
-    }
   }
-  if (Status status = replace_file(temporary, path); !status.ok()) {
+  if (status.ok()) status = replace_file(temporary, path);
+  if (!status.ok()) {
     ::unlinkat(AT_FDCWD, temporary.c_str(), 0);
-    return status;
+  } else if (sync == FileSync::yes) {
+    status = sync_folder_at(parent_of(path));
   }
-  if (sync == FileSync::no) return {};
-  return sync_folder_at(parent_of(path));
+  return status;
 }
 
 }  // namespace idletune
