@@ -1,6 +1,7 @@
 #include "agent/journal/entries.hpp"
 
 #include "models/core/digest.hpp"
+#include "models/core/word_list.hpp"
 
 namespace idletune::journal {
 
@@ -35,30 +36,15 @@ TrialKey Trial::plain_key() const {
 std::uint64_t Trial::who(const Configuration& other) const { return subject() ^ digest_of(other); }
 
 const char* quarantine_reason_name(QuarantineReason reason) {
-  switch (reason) {
-    case QuarantineReason::crash: return "crash";
-    case QuarantineReason::hang: return "hang";
-    case QuarantineReason::in_process_death: return "in_process_death";
-    case QuarantineReason::repeated_death: return "repeated_death";
-    case QuarantineReason::wrong_output: return "wrong_output";
-    case QuarantineReason::user: return "user";
-  }
-  return "unknown";
+  return word_of("crash\0hang\0in_process_death\0repeated_death\0wrong_output\0user\0",
+                 static_cast<unsigned>(reason));
 }
 
 const char* suspicion_cause_name(SuspicionCause cause) {
-  switch (cause) {
-    case SuspicionCause::unknown: break;
-    case SuspicionCause::crash: return "crash";
-    case SuspicionCause::hang: return "hang";
-    case SuspicionCause::helper_killed: return "helper_killed";
-    case SuspicionCause::helper_vanished: return "helper_vanished";
-    case SuspicionCause::machine_cut: return "machine_cut";
-    case SuspicionCause::application_died: return "application_died";
-    case SuspicionCause::device_lost: return "device_lost";
-    case SuspicionCause::other_driver: return "other_driver";
-  }
-  return "unknown";
+  return word_of(
+      "unknown\0crash\0hang\0helper_killed\0helper_vanished\0machine_cut\0"
+      "application_died\0device_lost\0other_driver\0",
+      static_cast<unsigned>(cause));
 }
 
 }  // namespace idletune::journal

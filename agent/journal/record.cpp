@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "models/core/digest.hpp"
+#include "models/core/word_list.hpp"
 
 namespace idletune::journal {
 namespace {
@@ -42,25 +43,11 @@ std::uint64_t get(const std::uint8_t* from, unsigned bytes) {
 }
 
 const char* record_type_name(std::uint8_t type) {
-  switch (static_cast<RecordType>(type)) {
-    case RecordType::session: return "session";
-    case RecordType::clean_shutdown: return "clean_shutdown";
-    case RecordType::intent: return "intent";
-    case RecordType::parked: return "parked";
-    case RecordType::closed: return "closed";
-    case RecordType::quarantine: return "quarantine";
-    case RecordType::suspect: return "suspect";
-    case RecordType::measurement: return "measurement";
-    case RecordType::adoption: return "adoption";
-    case RecordType::demotion: return "demotion";
-    case RecordType::ledger: return "ledger";
-    case RecordType::shape_statistics: return "shape_statistics";
-    case RecordType::name: return "name";
-    case RecordType::exposure: return "exposure";
-    case RecordType::wrong: return "wrong";
-    case RecordType::models: return "models";
-  }
-  return "unknown";
+  return word_of(
+      "unknown\0session\0clean_shutdown\0intent\0parked\0closed\0quarantine\0suspect\0"
+      "measurement\0adoption\0demotion\0ledger\0shape_statistics\0name\0exposure\0"
+      "wrong\0models\0",
+      static_cast<unsigned>(type));
 }
 
 void append_file_header(const FileHeader& header, Payload& out) {

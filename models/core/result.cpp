@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "models/core/word_list.hpp"
+
 namespace idletune {
 namespace {
 
@@ -20,25 +22,11 @@ const Lasting<std::string> kNoMessage;
 }  // namespace
 
 const char* status_code_name(StatusCode code) {
-  switch (code) {
-    case StatusCode::ok: return "ok";
-    case StatusCode::invalid_argument: return "invalid_argument";
-    case StatusCode::not_found: return "not_found";
-    case StatusCode::corrupt: return "corrupt";
-    case StatusCode::version_mismatch: return "version_mismatch";
-    case StatusCode::unsupported: return "unsupported";
-    case StatusCode::io_error: return "io_error";
-    case StatusCode::no_space: return "no_space";
-    case StatusCode::read_only: return "read_only";
-    case StatusCode::out_of_memory: return "out_of_memory";
-    case StatusCode::busy: return "busy";
-    case StatusCode::timeout: return "timeout";
-    case StatusCode::device_error: return "device_error";
-    case StatusCode::compile_error: return "compile_error";
-    case StatusCode::internal: return "internal";
-    case StatusCode::untrusted: return "untrusted";
-  }
-  return "unknown";
+  return word_of(
+      "ok\0invalid_argument\0not_found\0corrupt\0version_mismatch\0unsupported\0"
+      "io_error\0no_space\0read_only\0out_of_memory\0busy\0timeout\0device_error\0"
+      "compile_error\0internal\0untrusted\0",
+      static_cast<unsigned>(code));
 }
 
 Status::Status(StatusCode code, std::string message)
@@ -87,16 +75,8 @@ double Shape::feature(std::size_t i) const {
 }
 
 const char* trial_status_name(TrialStatus status) {
-  switch (status) {
-    case TrialStatus::correct: return "correct";
-    case TrialStatus::compile: return "compile";
-    case TrialStatus::runtime: return "runtime";
-    case TrialStatus::correctness: return "correctness";
-    case TrialStatus::timeout: return "timeout";
-    case TrialStatus::constraints: return "constraints";
-    case TrialStatus::crash: return "crash";
-  }
-  return "unknown";
+  return word_of("correct\0compile\0runtime\0correctness\0timeout\0constraints\0crash\0",
+                 static_cast<unsigned>(status));
 }
 
 }  // namespace idletune

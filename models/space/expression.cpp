@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/core/digest.hpp"
+#include "models/core/word_list.hpp"
 
 namespace idletune {
 namespace {
@@ -175,13 +176,8 @@ class CodeChecker {
 }  // namespace
 
 const char* expression_error_name(ExpressionError error) {
-  switch (error) {
-    case ExpressionError::none: return "none";
-    case ExpressionError::division_by_zero: return "division by zero";
-    case ExpressionError::overflow: return "overflow of 64 bits";
-    case ExpressionError::missing_variable: return "missing dimension or parameter";
-  }
-  return "unknown";
+  return word_of("none\0division by zero\0overflow of 64 bits\0missing dimension or parameter\0",
+                 static_cast<unsigned>(error));
 }
 
 Result<Expression> Expression::load(Span<const std::uint32_t> code,
