@@ -3,20 +3,34 @@
 #include <idletune/text.hpp>
 
 #include <algorithm>
+#include <cstdarg>
 #include <vector>
+
+#include "models/core/lists.hpp"
 
 namespace idletune::space {
 namespace {
 
-Status broken(const char* what) { return Status(StatusCode::corrupt, "decision diagram: %", what); }
+Status broken_as(PieceKinds kinds, const char* form, ...) {
+  std::va_list words;
+  va_start(words, form);
+  Status status(StatusCode::corrupt, "decision diagram: %",
+                pieces::joined_list(kinds, form, words));
+  va_end(words);
+  return status;
+}
+
+template <class... Pieces>
+[[gnu::always_inline]] inline Status broken(const char* form, const Pieces&... given) {
+  return broken_as(pieces::kinds<Pieces...>(), form, pieces::word(given)...);
+}
 
 Status verify_sizes(const Diagram& d, std::size_t levels) {
   if (d.level_nodes.size() != levels) return broken("expected one level per parameter");
   std::uint64_t nodes = 0;
   for (std::uint32_t n : d.level_nodes) nodes += n;
   if (d.node_first_edge.size() != nodes + 1) {
-    return broken(
-        joined("expected % edge offsets, got %", nodes + 1, d.node_first_edge.size()).c_str());
+    return broken("expected % edge offsets, got %", nodes + 1, d.node_first_edge.size());
   }
   const std::size_t edges = d.edge_value.size();
   if (d.edge_child.size() != edges || d.edge_before.size() != edges) {
@@ -40,17 +54,15 @@ class LevelVerifier {
   Status verify_level(std::size_t level, std::uint32_t first_node) {
     const bool last = level + 1 == value_counts_.size();
     const std::uint32_t nodes = diagram_.level_nodes[level];
-    if (nodes == 0) return broken(joined("level % has no nodes", level).c_str());
-    reached_.clear();
-    reached_.resize(below_.size());
-    counts_.clear();
-    counts_.resize(nodes);
+    if (nodes == 0) return broken("level % has no nodes", level);
+    reached_ = std::vector<std::uint8_t>(below_.size());
+    counts_ = std::vector<std::uint64_t>(nodes);
     for (std::uint32_t i = 0; i < nodes; ++i) {
       Status status = verify_node(first_node + i, value_counts_[level], last, counts_[i]);
       if (!status.ok()) return status;
     }
-    if (std::find(reached_.begin(), reached_.end(), 0) != reached_.end()) {
-      return broken(joined("a node under level % cannot be reached", level).c_str());
+    if (contains(reached_, std::uint8_t{0})) {
+      return broken("a node under level % cannot be reached", level);
     }
     below_.swap(counts_);
     return Status();
@@ -61,9 +73,7 @@ class LevelVerifier {
   Status verify_node(std::uint32_t node, std::uint32_t values, bool last, std::uint64_t& count) {
     const std::uint32_t begin = diagram_.node_first_edge[node];
     const std::uint32_t end = diagram_.node_first_edge[node + 1];
-    const auto bad = [node](const char* what) {
-      return broken(joined("node %: %", node, what).c_str());
-    };
+    const auto bad = [node](const char* what) { return broken("node %: %", node, what); };
     if (end <= begin || end > diagram_.edge_value.size()) return bad("no edges");
     count = 0;
     for (std::uint32_t e = begin; e < end; ++e) {

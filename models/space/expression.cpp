@@ -120,8 +120,6 @@ class CodeChecker {
     }
     return depth_at_[code_.size()] == 1 ? nullptr : "it must leave exactly one value";
   }
-  std::uint32_t dimension_mask() const { return dimension_mask_; }
-  std::uint32_t parameter_mask() const { return parameter_mask_; }
 
  private:
   const char* check_instruction(std::size_t i) {
@@ -147,14 +145,8 @@ class CodeChecker {
   const char* check_push(std::size_t i, ExpressionOp op, std::uint32_t operand, int depth) {
     if (depth >= static_cast<int>(Expression::kMaxDepth)) return "the stack overflows";
     if (op == ExpressionOp::constant && operand >= limits_[0]) return "the constant is not there";
-    if (op == ExpressionOp::dimension) {
-      if (operand >= limits_[1]) return "the dimension is not there";
-      dimension_mask_ |= std::uint32_t{1} << operand;
-    }
-    if (op == ExpressionOp::parameter) {
-      if (operand >= limits_[2]) return "the parameter is not there";
-      parameter_mask_ |= std::uint32_t{1} << operand;
-    }
+    if (op == ExpressionOp::dimension && operand >= limits_[1]) return "the dimension is not there";
+    if (op == ExpressionOp::parameter && operand >= limits_[2]) return "the parameter is not there";
     return reach(i + 1, depth + 1);
   }
 
@@ -169,8 +161,6 @@ class CodeChecker {
   Span<const std::uint32_t> code_;
   std::size_t limits_[3];
   std::vector<int> depth_at_;
-  std::uint32_t dimension_mask_ = 0;
-  std::uint32_t parameter_mask_ = 0;
 };
 
 }  // namespace
@@ -198,8 +188,7 @@ Result<Expression> Expression::load(Span<const std::uint32_t> code,
   expression.code_.assign(code.begin(), code.end());
   expression.constants_.assign(constants.begin(), constants.end());
   expression.text_ = std::string(text);
-  expression.dimension_mask_ = checker.dimension_mask();
-  expression.parameter_mask_ = checker.parameter_mask();
+  expression.note_variables();
   return expression;
 }
 
@@ -222,6 +211,10 @@ void Expression::put_in(Span<const std::int64_t> parameters, std::uint32_t which
     constants_.push_back(value);
   }
   if (fold(false)) (void)fold(true);
+  note_variables();
+}
+
+void Expression::note_variables() {
   dimension_mask_ = parameter_mask_ = 0;
   for (const std::uint32_t word : code_) {
     const ExpressionOp op = static_cast<ExpressionOp>(op_of(word));

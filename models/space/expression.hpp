@@ -103,6 +103,7 @@ class Expression {
 
  private:
   bool fold(bool write);
+  void note_variables();
 
   std::vector<std::uint32_t> code_;
   std::vector<std::int64_t> constants_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/core/digest.hpp"
+#include "models/core/lists.hpp"
 #include "models/core/order.hpp"
 #include "models/core/shared.hpp"
 
@@ -50,14 +51,6 @@ Status check_parameters(std::vector<ParameterData>& parameters) {
   return Status();
 }
 
-std::size_t deciding_level(const Expression& constraint) {
-  std::size_t level = 0;
-  for (std::size_t i = 0; i < kMaxParameters; ++i) {
-    if ((constraint.parameter_mask() >> i) & 1u) level = i;
-  }
-  return level;
-}
-
 void count_combinations(Data& data) {
   data.combinations = 1;
   for (const ParameterData& parameter : data.parameters) {
@@ -79,7 +72,7 @@ void compute_digests(Data& data) {
     for (std::int64_t value : parameter.values) all.add_signed(value);
   }
   std::vector<std::uint64_t> constraints;
-  for (const Expression& constraint : data.constraints) constraints.push_back(constraint.digest());
+  for (const Expression& constraint : data.constraints) push(constraints, constraint.digest());
   all.add(constraints.size());
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     return constraints[a] < constraints[b];
@@ -92,8 +85,9 @@ void compute_digests(Data& data) {
 }  // namespace
 
 bool Data::satisfied_at(std::size_t level, const std::int64_t* values) const {
-  for (std::uint16_t constraint : decidable_at[level]) {
-    const Evaluation result = constraints[constraint].evaluate({}, {values, levels()});
+  for (const Expression& constraint : constraints) {
+    if (deciding_level(constraint) != level) continue;
+    const Evaluation result = constraint.evaluate({}, {values, levels()});
     if (!result.ok() || result.value == 0) return false;
   }
   return true;
@@ -107,14 +101,10 @@ Result<std::shared_ptr<Data>> make_data(std::vector<ParameterData> parameters,
   data->owner = std::move(owner);
   data->parameters = std::move(parameters);
   data->constraints = std::move(constraints);
-  data->decidable_at.resize(data->levels());
-  for (std::size_t i = 0; i < data->constraints.size(); ++i) {
-    const Expression& constraint = data->constraints[i];
-    const std::size_t level = deciding_level(constraint);
-    if (constraint.dimension_mask() != 0 || level >= data->levels() || i > UINT16_MAX) {
+  for (const Expression& constraint : data->constraints) {
+    if (constraint.dimension_mask() != 0 || deciding_level(constraint) >= data->levels()) {
       return invalid("constraint '%' is not one over the parameters alone", constraint.text());
     }
-    data->decidable_at[level].push_back(static_cast<std::uint16_t>(i));
   }
   count_combinations(*data);
   compute_digests(*data);
@@ -122,11 +112,11 @@ Result<std::shared_ptr<Data>> make_data(std::vector<ParameterData> parameters,
 }
 
 Status adopt_diagram(Data& data, const Diagram& diagram) {
-  std::vector<std::uint32_t> value_counts;
-  for (const ParameterData& parameter : data.parameters) {
-    value_counts.push_back(static_cast<std::uint32_t>(parameter.values.size()));
+  std::uint32_t value_counts[kMaxParameters];
+  for (std::size_t i = 0; i < data.levels(); ++i) {
+    value_counts[i] = static_cast<std::uint32_t>(data.parameters[i].values.size());
   }
-  Result<std::uint64_t> count = verify(diagram, {value_counts.data(), value_counts.size()});
+  Result<std::uint64_t> count = verify(diagram, {value_counts, data.levels()});
   if (!count.ok()) return count.status();
   data.diagram = diagram;
   data.valid_count = *count;

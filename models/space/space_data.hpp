@@ -25,12 +25,16 @@ struct ParameterData {
                                              // already are
 };
 
+// The level whose assignment makes the constraint decidable.
+inline std::size_t deciding_level(const Expression& constraint) {
+  const std::uint32_t mask = constraint.parameter_mask();
+  return mask == 0 ? 0 : 31u - static_cast<unsigned>(__builtin_clz(mask));
+}
+
 struct Data {
   std::shared_ptr<const void> owner;  // of everything that is only viewed here
   std::vector<ParameterData> parameters;
   std::vector<Expression> constraints;
-  // constraint numbers by the level whose assignment makes them decidable
-  std::vector<std::vector<std::uint16_t>> decidable_at;
   std::uint64_t combinations = 0;
   bool saturated = false;
   std::uint64_t digest = 0;

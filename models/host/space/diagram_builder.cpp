@@ -32,10 +32,8 @@ class Builder {
       : data_(data), limits_(limits), levels_(data.levels()) {
     for (std::size_t level = 0; level < levels_.size(); ++level) {
       std::uint32_t mask = 0;
-      for (std::size_t later = level; later < levels_.size(); ++later) {
-        for (std::uint16_t constraint : data.decidable_at[later]) {
-          mask |= data.constraints[constraint].parameter_mask();
-        }
+      for (const Expression& constraint : data.constraints) {
+        if (deciding_level(constraint) >= level) mask |= constraint.parameter_mask();
       }
       for (std::uint32_t p = 0; p < level; ++p) {
         if ((mask >> p) & 1u) levels_[level].needed.push_back(p);
