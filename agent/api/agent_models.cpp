@@ -20,12 +20,10 @@ namespace {
 // The model that ships with the kernels: beside the program, or where idletune was installed; empty
 // if it is in neither place.
 std::string shipped_model() {
-  constexpr char kName[] = "/idletune.itmodel";
-  if (const Result<std::string> own = self_executable_folder(); own.ok()) {
-    if (file_stamp(*own + kName) != 0) return *own + kName;
-  }
-  const std::string installed = std::string(IDLETUNE_INSTALLED_DATA) + kName;
-  return file_stamp(installed) != 0 ? installed : std::string();
+  const Result<std::string> own = self_executable_folder();
+  std::string path = own.ok() ? joined("%/idletune.itmodel", *own) : std::string();
+  if (path.empty() || file_stamp(path) == 0) path = IDLETUNE_INSTALLED_DATA "/idletune.itmodel";
+  return file_stamp(path) != 0 ? path : std::string();
 }
 
 }  // namespace

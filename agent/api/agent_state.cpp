@@ -106,16 +106,15 @@ void AgentState::open_journal() {
   options.trace = [this](std::uint64_t session, std::vector<journal::Begun>& begun) {
     return open_trace(session, begun);
   };
+  const bool kept = !options_.state.empty() && options_.mode != Mode::off;
+  Result<std::unique_ptr<Storage>> storage = std::unique_ptr<Storage>();
   if (surroundings_.played != nullptr) {
-    journal_ = journal::Journal::open(surroundings_.played->storage(), options);
-  } else if (options_.state.empty() || options_.mode == Mode::off) {
-    journal_ = journal::Journal::open(std::unique_ptr<Storage>(), options);
-  } else {
-    journal_ = journal::Journal::open(open_posix_storage(options_.state), options);
+    storage = surroundings_.played->storage();
+  } else if (kept) {
+    storage = open_posix_storage(options_.state);
   }
-  if (!options_.state.empty() && options_.mode != Mode::off && journal_->storage_status().ok()) {
-    tidy_state();
-  }
+  journal_ = journal::Journal::open(std::move(storage), options);
+  if (kept && journal_->storage_status().ok()) tidy_state();
   if (trace_ != nullptr && journal_->storage_status().ok()) trace_->forget();
   const journal::RecoveryReport& found = journal_->recovery();
   if (const Status damage = journal_->damage(); !damage.ok())

@@ -5,12 +5,14 @@ namespace idletune {
 LearningSearcher::LearningSearcher(const Space& space, const SearcherOptions& options)
     : taken_(space),
       draws_(space, taken_, options),
-      proposals_(options.learner->make(space, options.seed, {})),
+      proposals_(options.learner != nullptr ? options.learner->make(space, options.seed, {})
+                                            : nullptr),
       random_every_(options.random_every),
       numbered_(space.indexed()) {}
 
 bool LearningSearcher::is_random_turn() const {
-  return measured_ < kInitial || (random_every_ > 0 && asks_ % random_every_ == 0);
+  return proposals_ == nullptr || measured_ < kInitial ||
+         (random_every_ > 0 && asks_ % random_every_ == 0);
 }
 
 std::optional<Proposal> LearningSearcher::draw() {
@@ -36,12 +38,12 @@ void LearningSearcher::tell(const Configuration& configuration, const Observatio
   } else {
     ++measured_;
   }
-  proposals_->tell(configuration, observation);
+  if (proposals_ != nullptr) proposals_->tell(configuration, observation);
 }
 
 void LearningSearcher::exclude(const Configuration& configuration) {
   taken_.add(configuration);
-  proposals_->exclude(configuration);
+  if (proposals_ != nullptr) proposals_->exclude(configuration);
 }
 
 ProposalOrigin LearningSearcher::recall(const Configuration& configuration,
@@ -49,7 +51,8 @@ ProposalOrigin LearningSearcher::recall(const Configuration& configuration,
   ++asks_;
   const bool next = numbered_ ? draws_.recall(configuration) : measured_ < kInitial;
   exclude(configuration);
-  return drawn.value_or(next) ? ProposalOrigin::random : ProposalOrigin::learned;
+  return proposals_ == nullptr || drawn.value_or(next) ? ProposalOrigin::random
+                                                       : ProposalOrigin::learned;
 }
 
 }  // namespace idletune

@@ -20,7 +20,7 @@ class LearningSearcher final : public Searcher {
   // Measurements before the learner is asked, those of a structured start included.
   static constexpr std::size_t kInitial = 6;
 
-  // `options.learner` is not null.
+  // Without `options.learner` all are uniform draws.
   LearningSearcher(const Space& space, const SearcherOptions& options);
   std::optional<Proposal> ask() override;
   void tell(const Configuration& configuration, const Observation& observation) override;
@@ -35,7 +35,7 @@ class LearningSearcher final : public Searcher {
 
   ProposedSet taken_;
   RandomDraws draws_;
-  std::unique_ptr<LearnedProposals> proposals_;
+  std::unique_ptr<LearnedProposals> proposals_;  // null: there is no learner
   std::size_t measured_ = 0;
   std::uint32_t random_every_;
   bool numbered_;  // the space's configurations are

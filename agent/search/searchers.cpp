@@ -22,7 +22,6 @@ namespace {
 
 std::unique_ptr<Searcher> guided_searcher(const Space& space, const KernelKnowledge* kernel,
                                           const SearcherOptions& options) {
-  if (kernel == nullptr && options.learner == nullptr) return make_random_searcher(space, options);
   if (kernel == nullptr) return make_learning_searcher(space, options);
   return std::unique_ptr<Searcher>(new ProductSearcher(space, *kernel, options));
 }

@@ -44,8 +44,8 @@ struct SearcherOptions {
 // Uniform over the valid configurations, without repetition. The space must outlive the searcher.
 std::unique_ptr<Searcher> make_random_searcher(const Space& space, const SearcherOptions& options);
 
-// Search without a history: a few uniform draws, then what `options.learner` (not null) proposes,
-// with the fixed share of uniform draws. The space must outlive the searcher.
+// Search without a history: a few uniform draws, then what `options.learner` proposes, with the
+// fixed share of uniform draws; without one nothing but these. The space must outlive the searcher.
 std::unique_ptr<Searcher> make_learning_searcher(const Space& space,
                                                  const SearcherOptions& options);
 

@@ -458,21 +458,21 @@ Result<std::string> helper_program(const std::string& option, bool in_path) {
 }
 
 Result<std::string> find_helper(const std::string& search_path) {
-  std::vector<std::string> folders;
+  std::string found, places;
+  const auto look = [&](const std::string& folder) {
+    const std::string path = joined("%/%", folder, kProgramName);
+    if (found.empty() && is_program(path)) found = path;
+    append(places, places.empty() ? "%" : ", %", folder);
+  };
   const Result<std::string> own = self_executable_folder();
-  if (own) push(folders, *own);
-  push(folders, IDLETUNE_INSTALLED_PROGRAMS);
+  if (own) look(*own);
+  look(IDLETUNE_INSTALLED_PROGRAMS);
   for (std::size_t start = 0; start < search_path.size();) {
     const std::size_t end = std::min(search_path.find(':', start), search_path.size());
-    if (end > start) folders.push_back(search_path.substr(start, end - start));
+    if (end > start) look(search_path.substr(start, end - start));
     start = end + 1;
   }
-  std::string places;
-  for (const std::string& folder : folders) {
-    std::string path = joined("%/%", folder, kProgramName);
-    if (is_program(path)) return path;
-    places += (places.empty() ? "" : ", ") + folder;
-  }
+  if (!found.empty()) return found;
   return Status(StatusCode::not_found, "%: expected it in one of %", kProgramName, places);
 }
 
