@@ -302,29 +302,22 @@ Nanoseconds CandidateTrial::least_gain() const {
 ReferenceBaseline::ReferenceBaseline(const Shape& shape, const Configuration& configuration,
                                      bool compiled, bool prepared, const StepOptions& options,
                                      std::uint32_t runs)
-    : options_(options),
-      shape_(shape),
+    : shape_(shape),
       configuration_(configuration),
+      seed_(options.seeds[0]),
       prepared_(prepared),
       runs_(std::max<std::uint32_t>(1, runs)),
-      state_(!compiled ? State::compile : (prepared ? State::check : State::prepare)) {}
+      stage_(compiled ? after_compilation() : TrialStage::compile) {}
 
 std::optional<TrialRequest> ReferenceBaseline::next() const {
+  if (done()) return std::nullopt;
   TrialRequest request;
-  switch (state_) {
-    case State::compile: request.stage = TrialStage::compile; break;
-    case State::prepare: request.stage = TrialStage::prepare; break;
-    case State::check: request.stage = TrialStage::check; break;
-    case State::measure:
-      request.stage = TrialStage::measure;
-      request.repeats = runs_;
-      break;
-    case State::done: return std::nullopt;
-  }
+  request.stage = stage_;
   request.shape = shape_;
   request.configuration = configuration_;
-  request.seed = options_.seeds[0];
-  if (state_ == State::check || state_ == State::measure) request.deadline = kBaselineDeadline;
+  request.seed = seed_;
+  if (stage_ == TrialStage::measure) request.repeats = runs_;
+  if (runs_configuration(stage_)) request.deadline = kBaselineDeadline;
   return request;
 }
 
@@ -334,24 +327,23 @@ void ReferenceBaseline::on_outcome(const TrialOutcome& outcome) {
     // Where somebody killed the helper, that says nothing of the configuration.
     status_ = outcome.ambiguous ? TrialStatus::runtime : outcome.status;
     message_ = outcome.message;
-    state_ = State::done;
+    done_ = true;
     return;
   }
-  if (const auto expected = next(); !expected || outcome.stage != expected->stage) return;
-  switch (state_) {
-    case State::compile:
+  if (outcome.stage != stage_) return;
+  switch (stage_) {
+    case TrialStage::compile:
       compile_time_ = outcome.wall;
-      state_ = prepared_ ? State::check : State::prepare;
+      stage_ = after_compilation();
       return;
-    case State::prepare: state_ = State::check; return;
-    case State::check: state_ = State::measure; return;
-    case State::measure:
-    case State::done: take_samples(outcome); return;
+    case TrialStage::prepare: stage_ = TrialStage::check; return;
+    case TrialStage::check: stage_ = TrialStage::measure; return;
+    case TrialStage::measure: take_samples(outcome); return;
   }
 }
 
 void ReferenceBaseline::take_samples(const TrialOutcome& outcome) {
-  state_ = State::done;
+  done_ = true;
   std::vector<Nanoseconds> samples = outcome.samples;
   samples.erase(std::remove_if(samples.begin(), samples.end(),
                                [](Nanoseconds sample) { return sample.count() <= 0; }),

@@ -173,7 +173,7 @@ class ReferenceBaseline {
                     bool prepared, const StepOptions& options = {}, std::uint32_t runs = 5);
   std::optional<TrialRequest> next() const;
   void on_outcome(const TrialOutcome& outcome);
-  bool done() const { return state_ == State::done; }
+  bool done() const { return done_; }
   // Not `correct` if a stage failed; then there is no time.
   TrialStatus status() const { return status_; }
   const std::string& message() const { return message_; }
@@ -181,15 +181,18 @@ class ReferenceBaseline {
   Nanoseconds compile_time() const { return compile_time_; }
 
  private:
-  enum class State : std::uint8_t { compile, prepare, check, measure, done };
+  TrialStage after_compilation() const {
+    return prepared_ ? TrialStage::check : TrialStage::prepare;
+  }
   void take_samples(const TrialOutcome& outcome);
 
-  StepOptions options_;
   Shape shape_;
   Configuration configuration_;
+  std::uint32_t seed_;
   bool prepared_;
   std::uint32_t runs_;
-  State state_;
+  TrialStage stage_;
+  bool done_ = false;
   TrialStatus status_ = TrialStatus::correct;
   std::string message_;
   Nanoseconds time_{0};

@@ -72,7 +72,7 @@ Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
   const bool recalled = task.recalled && task.work.is(Work::resting);
   if (task.baseline_failed || recalled || now() < task.rests_until) return Want::nothing;
   if (task.work.is(Work::installing)) return Want::nothing;
-  if (task.work.next_request()) {
+  if (task.work.has_next()) {
     if (!in_debt(task, source)) return Want::unfinished;
     task.blocker = accounts_.blocker(task, source, Nanoseconds{1});
     return Want::nothing;
@@ -204,13 +204,13 @@ ShapeTask* Choice::choose(TimeSource source, ShapeTask* only) {
   if (options_.mode != Mode::tune) return nullptr;
   if (core_.current_ != nullptr && (only == nullptr || only == core_.current_) &&
       !passed_over(*core_.current_) && core_.may_tune(core_.current_->kernel, source) &&
-      !in_debt(*core_.current_, source) && core_.current_->work.next_request()) {
+      !in_debt(*core_.current_, source) && core_.current_->work.has_next()) {
     return core_.current_;
   }
   const ShapeTask* before = nullptr;
   for (ShapeTask* task = most_wanting(source, only); task != nullptr && task != before;
        task = most_wanting(source, only)) {
-    if (task->work.next_request() || begin_work(*task, source)) return task;
+    if (task->work.has_next() || begin_work(*task, source)) return task;
     if (!task->exhausted) break;
     before = task;
   }

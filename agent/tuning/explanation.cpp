@@ -129,7 +129,7 @@ Blocker EngineExplanation::blocker_of(const ShapeTask& task) const {
   if (core_.options_.mode != Mode::tune) return Blocker::none;
   if (!task.kernel.can_tune()) return Blocker::trials;
   if (task.work.is(Work::installing)) return Blocker::build;
-  if (task.race != nullptr && !task.work.next_request()) return Blocker::in_place;
+  if (task.race != nullptr && !task.work.has_next()) return Blocker::in_place;
   if (task.blocker != Blocker::none || task.exhausted) return task.blocker;
   const std::optional<Decision>& decision = task.search.decision();
   return !decision || task.search.asks_for_step(*decision) ? held_back_.blocker : Blocker::none;

@@ -79,6 +79,7 @@ struct ShapeWork {
   TryingCandidate* trying() const { return is(Work::trying) ? tried.get() : nullptr; }
   // The stage that comes next in the trial runner; nothing: none, or the work goes on elsewhere.
   std::optional<TrialRequest> next_request() const;
+  bool has_next() const { return (baseline != nullptr || tried != nullptr) && !done(); }
   // The journal's side of what that stage runs; null for the default.
   JournaledTrial* journaled_stage() const;
   // Nothing of the work runs for longer; nothing of it runs any more, its stage included.
