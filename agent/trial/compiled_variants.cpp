@@ -57,7 +57,7 @@ bool CompiledVariants::generate_code(const TrialRequest& request, CompiledVarian
   if (warm.ok()) return true;
   const bool timeout = warm.code() == StatusCode::timeout;
   return fail(outcome, timeout ? TrialStatus::timeout : TrialStatus::runtime,
-              joined("first launch: %", warm.message()));
+              Status(warm.code(), "first launch: %", warm.message()));
 }
 
 CompiledVariant* CompiledVariants::find(const Configuration& configuration) {
@@ -74,7 +74,7 @@ CompiledVariant* CompiledVariants::compile(const Configuration& configuration,
   const bool keep = configuration == package_.default_configuration();
   Result<StepPrograms> programs = compile_steps(device_, package_, configuration, 1, keep);
   if (!programs) {
-    fail(outcome, status_of_compile(programs.status()), programs.status().message());
+    fail(outcome, status_of_compile(programs.status()), programs.status());
     return nullptr;
   }
   if (variants_.size() >= options_.compiled_variants) {

@@ -172,7 +172,7 @@ class TrialExecutor::State {
     if (!launch_variant(candidate, request, outcome, unused)) return false;
     std::string damage;
     const Status status = runs_.scratch().find_damage(request.seed, damage);
-    if (!status.ok()) return fail(outcome, TrialStatus::runtime, status.message());
+    if (!status.ok()) return fail(outcome, TrialStatus::runtime, status);
     if (damage.empty()) return compare(request, truth, outcome);
     outcome.max_error = std::numeric_limits<double>::infinity();
     return fail(outcome, TrialStatus::correctness, damage);
@@ -203,12 +203,12 @@ class TrialExecutor::State {
         trial::poison_word(spec.type, runs_.scratch().argument(buffer), seed);
     trial::OutputCheck output(spec, tolerance, spec.access == Access::out ? &poison : nullptr);
     Result<HostBytes> got = trial::allocate_host(Scratch::kChunkBytes);
-    if (!got) return fail(outcome, TrialStatus::runtime, got.status().message());
+    if (!got) return fail(outcome, TrialStatus::runtime, got.status());
     for (std::size_t offset = 0; offset < expected.size; offset += Scratch::kChunkBytes) {
       const Bytes truth = expected.view().subspan(offset, Scratch::kChunkBytes);
       const MutableBytes part = got->view().subspan(0, truth.size());
       const Status status = runs_.scratch().read(buffer, offset, part);
-      if (!status.ok()) return fail(outcome, TrialStatus::runtime, status.message());
+      if (!status.ok()) return fail(outcome, TrialStatus::runtime, status);
       output.add(Bytes(part), truth);
     }
     outcome.max_error = std::max(outcome.max_error, output.max_error());
@@ -237,7 +237,7 @@ class TrialExecutor::State {
     std::string damage;
     const Status status = runs_.scratch().find_near_damage(damage);
     if (!status.ok()) {
-      fail(outcome, TrialStatus::runtime, status.message());
+      fail(outcome, TrialStatus::runtime, status);
     } else if (!damage.empty()) {
       fail(outcome, TrialStatus::correctness, damage);
     }

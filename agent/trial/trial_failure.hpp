@@ -21,6 +21,12 @@ inline bool fail_prepare(TrialOutcome& outcome, TrialStatus status, const std::s
   return fail(outcome, status, message);
 }
 
+// The same for an error of the device's: memory that is short is short for every candidate.
+inline bool fail(TrialOutcome& outcome, TrialStatus status, const Status& error) {
+  if (error.code() == StatusCode::out_of_memory) outcome.stage = TrialStage::prepare;
+  return fail(outcome, status, error.message());
+}
+
 // What the error of a compilation says about the configuration.
 inline TrialStatus status_of_compile(const Status& status) {
   switch (status.code()) {

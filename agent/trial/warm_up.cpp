@@ -106,6 +106,9 @@ Status warm_up(Device& device, const KernelPackage& package, const trial::StepPr
     if (!run.ok()) break;
     used += run->device.count() > 0 ? run->device : run->wall;
   }
+  if (status.code() == StatusCode::out_of_memory) {
+    status = Status(StatusCode::device_error, status.message());
+  }
   if (status.code() == StatusCode::timeout) {
     used += deadline;
     // The run may still use them: never freed.

@@ -26,7 +26,8 @@ constexpr std::uint64_t kSmallScratchBytes = std::uint64_t{32} << 20;
 // shape to come, so that nothing is left to be done at its first launch (some drivers generate
 // other code for large problems). `plan` is its plan at that shape. Where it failed, or where the
 // buffers take more than `scratch_limit_bytes`: success, and nothing is launched. Errors: those of
-// Device; timeout after `deadline` (then the buffers are given up, since the run may use them).
+// Device, out_of_memory where nothing was run; timeout after `deadline` (then the buffers are given
+// up, since the run may use them).
 // `occupied`, if given, grows by how long the device was at it.
 Status warm_up(Device& device, const KernelPackage& package, const trial::StepPrograms& programs,
                const Shape& shape, const Result<LaunchPlan>& plan,

@@ -112,7 +112,9 @@ void Steps::postpone(ShapeTask& task, const StepResult& result) {
   tell(options_, 1, "%: a step came to nothing: %", task.kernel.state->name(), result.message);
   (void)knowledge_.notice_capture(task);
   pause(task);
-  make_again(task, result.proposal);
+  // What needs more memory than there ever is must not stand before the others for good.
+  constexpr std::uint32_t kTries = 10;
+  if (task.inconclusive <= kTries) make_again(task, result.proposal);
 }
 
 // Where steps come to nothing again and again: memory is short, say.

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "tests/unit/forwarding_devices.hpp"
 #include "tests/unit/trial/trial_bench.hpp"
 
 using namespace idletune;
@@ -107,6 +108,56 @@ TEST_CASE("what cannot be compiled here, and is not prebuilt, is a constraint") 
   const TrialOutcome outcome = bench.get().run(bench.request(TrialStage::compile, kNoFault));
   CHECK(outcome.status == TrialStatus::constraints);
   CHECK(outcome.message == "no prebuilt binary");
+}
+
+TEST_CASE("memory that is short is not held against a configuration") {
+  const auto says_nothing = [](const TrialOutcome& outcome) {
+    CHECK(outcome.stage == TrialStage::prepare);
+    CHECK_MESSAGE(outcome.status == TrialStatus::runtime, outcome.message);
+  };
+  Bench bench;
+  const TrialRequest request = bench.request(TrialStage::compile, kNoFault);
+  const Status short_of_memory(StatusCode::out_of_memory, "scripted");
+  bench.device.compile_script = [&](const CompileRequest&) { return short_of_memory; };
+  says_nothing(bench.get().run(request));
+  bench.device.compile_script = nullptr;
+  bench.device.fail_allocations = true;
+  says_nothing(bench.get().run(request));
+  bench.device.fail_allocations = false;
+  CHECK(bench.get().run(request).status == TrialStatus::correct);
+}
+
+TEST_CASE("a first launch for which memory is short is the configuration's failure") {
+  Bench bench;
+  bench.device.kernels["scale"] = [](const Launch&) {
+    return Status(StatusCode::out_of_memory, "too many registers");
+  };
+  const TrialOutcome outcome = bench.get().run(bench.request(TrialStage::compile, kNoFault));
+  CHECK(outcome.stage == TrialStage::compile);
+  CHECK(outcome.status == TrialStatus::runtime);
+}
+
+TEST_CASE("outputs that memory was short to compare say nothing of a configuration") {
+  class Unreadable final : public test::ForwardingDevice {
+   public:
+    using ForwardingDevice::ForwardingDevice;
+    Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) override {
+      if (reads_left-- > 0) return ForwardingDevice::read(buffer, offset, data);
+      return {StatusCode::out_of_memory, "scripted"};
+    }
+    int reads_left = 1000;
+  };
+  Bench bench;
+  Unreadable device(bench.device);
+  TrialExecutor executor(device, bench.package, bench.options);
+  const TrialRequest request = bench.request(TrialStage::check, kNoFault);
+  REQUIRE(executor.run(request).status == TrialStatus::correct);
+  for (int reads = 0;; ++reads) {
+    device.reads_left = reads;
+    const TrialOutcome outcome = executor.run(request);
+    if (outcome.status == TrialStatus::correct) break;
+    CHECK(outcome.stage == TrialStage::prepare);
+  }
 }
 
 TEST_CASE("compiled variants are kept up to the limit, the least recently used one goes") {

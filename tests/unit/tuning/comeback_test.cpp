@@ -368,6 +368,33 @@ TEST_CASE("steps for which no data could be prepared are made again, after a pau
   CHECK(engine.explain().running == kBest);
 }
 
+TEST_CASE("what no memory is ever enough for does not stand before the others for good") {
+  const auto board = board_that();
+  int tries = 0;
+  board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+    if (request.configuration != kBest || request.stage != TrialStage::compile) return;
+    ++tries;
+    outcome.stage = TrialStage::prepare;
+    outcome.status = TrialStatus::runtime;
+    outcome.message = "out of memory";
+  };
+  PlayedEngine engine(*board);
+  engine.use_model(test::model_saying(8, 8));
+  REQUIRE(engine.launch(kProblem, 100).ok());
+  const auto tune = [&] {
+    for (int i = 0; i < 40; ++i) {
+      engine.tune(10h);
+      board->clock.advance(10min);
+    }
+  };
+  tune();
+  CHECK(tries > 5);
+  CHECK(engine.explain().evaluated == 254);
+  const int all = tries;
+  tune();
+  CHECK(tries == all);
+}
+
 TEST_CASE("nothing of ours uses a device that was released, whatever its last stage led to") {
   const auto board = board_that();
   board->isolated = false;
