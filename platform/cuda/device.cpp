@@ -152,8 +152,11 @@ Status CudaDevice::read(const Buffer& buffer, std::size_t offset, MutableBytes d
 Status CudaDevice::copy_out(const Argument& buffer, MutableBytes data) {
   std::uintptr_t address = 0;
   std::memcpy(&address, buffer.data(), sizeof address);
-  const ContextScope scope(*session_, ContextScope::Purpose::launch);
+  const ContextScope scope(*session_);
   if (scope.error() != kSuccess) return scope.status();
+  if (session_->capturing(session_->application)) {
+    return {StatusCode::busy, "the stream is being captured: nothing can be copied behind it"};
+  }
   const Driver& driver = *session_->driver;
   const Error error = driver.MemcpyDtoHAsync(data.data(), static_cast<DeviceAddress>(address),
                                              data.size(), session_->application);

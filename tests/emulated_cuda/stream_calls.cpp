@@ -44,6 +44,10 @@ Error cuStreamSynchronize(StreamHandle handle) {
   if (error != kSuccess) return error;
   const auto stream = stream_of(handle);
   if (stream == nullptr) return kInvalidHandle;
+  if (const auto graph = stream->captured()) {
+    graph->invalidated = true;
+    return kCaptureUnsupported;
+  }
   const Error refused = refuse_while_capturing();
   if (refused != kSuccess) return refused;
   stream->wait();

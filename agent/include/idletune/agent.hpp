@@ -211,7 +211,7 @@ class TunedKernel {
   // Errors: those of launch(); invalid_argument (no captured buffer; an index out of range, by
   // buffer and element); out_of_memory (above capture_limit_bytes, or max_shapes reached);
   // unsupported (without a state folder, in another mode than `tune`); AgentStatus::storage (the
-  // folder is not this process's); those of writing.
+  // folder is not this process's); busy (the stream is being captured); those of writing.
   Status capture(const Shape& shape, Span<const Argument> arguments);
   template <class... Arguments>
   Status capture(const Shape& shape, Arguments... arguments) {

@@ -230,7 +230,7 @@ class Device {
   virtual Status write(Buffer& buffer, std::size_t offset, Bytes data) = 0;
   virtual Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) = 0;
   // Copies the beginning of what the application passes as a buffer, which check_buffer has seen,
-  // behind everything that was enqueued on the adopted queue; waits for that. Any thread.
+  // behind what the adopted queue was given; waits for that. Any thread. Error: busy (capturing).
   virtual Status copy_out(const Argument& buffer, MutableBytes data) {
     (void)buffer, (void)data;
     return Status(StatusCode::unsupported, "this device copies none of the application's buffers");

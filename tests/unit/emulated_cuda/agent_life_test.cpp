@@ -42,11 +42,15 @@ struct Scaled {
   std::unique_ptr<Buffer> in, out;
 };
 
-std::vector<std::uint8_t> scaling(const std::string& constraint) {
+KernelDescription scaling_description(const std::string& constraint) {
   auto description =
       required(read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/tests/campaigns/gpu/faults.xml"));
   description.constraints = {DescribedExpression(constraint)};
-  return *pack(description);
+  return description;
+}
+
+std::vector<std::uint8_t> scaling(const std::string& constraint) {
+  return *pack(scaling_description(constraint));
 }
 
 Agent open_agent(const AgentOptions& options) { return required(Agent::open(options)); }
@@ -109,6 +113,39 @@ TEST_CASE("a graph that was captured while others are tuned is replayed, whateve
     }
   }
   CHECK(emulated.found() == "");
+}
+
+TEST_CASE("data are lent while a graph is captured, but not from a stream that is captured" *
+          doctest::test_suite("agent")) {
+  const EmulatedDriver emulated;
+  if (!has_compiler(emulated)) return;
+  AdoptedContext application(emulated);
+  const auto begin = emulated.function<cuda::Error(cuda::StreamHandle, cuda::CaptureMode)>(
+      "cuStreamBeginCapture_v2");
+  const auto end = emulated.function<cuda::Error(cuda::StreamHandle, void**)>("cuStreamEndCapture");
+  Scaled work(application);
+  const TemporaryFolder folder;
+  Agent agent = open_agent(options_with(folder.path()));
+  auto description = scaling_description("BEHAVIOUR == 0");
+  for (DescribedArgument& argument : description.arguments) {
+    argument.captured = argument.name == "in";
+  }
+  TunedKernel kernel = load(agent, *application.device, required(pack(description)));
+  const auto lend = [&] {
+    return kernel.capture({kElements}, work.out->argument(), work.in->argument(), 3.0f);
+  };
+  cuda::StreamHandle other = nullptr;
+  REQUIRE(application.driver->StreamCreate(&other, cuda::kStreamNonBlocking) == cuda::kSuccess);
+  void* graph = nullptr;
+  REQUIRE(begin(other, cuda::CaptureMode::global) == cuda::kSuccess);
+  Status lent;
+  std::thread([&] { lent = lend(); }).join();
+  CHECK_MESSAGE(lent.ok(), lent.to_string());
+  CHECK(end(other, &graph) == cuda::kSuccess);
+  REQUIRE(begin(application.stream, cuda::CaptureMode::relaxed) == cuda::kSuccess);
+  CHECK(lend().code() == StatusCode::busy);
+  CHECK(end(application.stream, &graph) == cuda::kSuccess);
+  CHECK(lend().ok());
 }
 
 TEST_CASE("an illegal address in one of two contexts ends both: tuning ends, launches say why" *

@@ -295,6 +295,11 @@ TEST_CASE("a capture is lost where something must not be called meanwhile, and g
   CHECK(driver.ThreadExchangeStreamCaptureMode(&mode) == kSuccess);
   CHECK(opened.launch(function, 1, 64, {numbers}) == kSuccess);
   REQUIRE(end(opened.stream, &graph) == kSuccess);
+  // A captured stream cannot be waited for, whatever is let through otherwise.
+  void* lost = nullptr;
+  REQUIRE(begin(opened.stream, CaptureMode::relaxed) == kSuccess);
+  CHECK(driver.StreamSynchronize(opened.stream) == kUnsupported);
+  CHECK(end(opened.stream, &lost) == kInvalidated);
   void* executable = nullptr;
   REQUIRE(make(&executable, graph, 0) == kSuccess);
   std::vector<std::uint32_t> values(64, 9);
