@@ -52,6 +52,11 @@ constexpr Translation kTranslations[] = {
     {"-cl-fast-relaxed-math", "--use_fast_math"},
     {"-cl-mad-enable", "--fmad=true"},
     {"-cl-denorms-are-zero", "--ftz=true"},
+    {"-Werror", nullptr},
+    {"-g", nullptr},
+    {"-kernel-arg-info", nullptr},
+    {"-create-library", nullptr},
+    {"-enable-link-options", nullptr},
 };
 
 }  // namespace
@@ -64,12 +69,13 @@ std::vector<std::string> nvrtc_options(std::string_view options) {
     const std::string_view word = options.substr(at, end - at);
     at = end + 1;
     if (word.empty()) continue;
-    if (word.substr(0, 4) != "-cl-") {
-      words.emplace_back(word);
-      continue;
-    }
-    for (const Translation& translation : kTranslations) {
-      if (translation.opencl == word) words.emplace_back(translation.nvrtc);
+    const auto* const known =
+        std::find_if(std::begin(kTranslations), std::end(kTranslations),
+                     [&](const Translation& each) { return each.opencl == word; });
+    if (known == std::end(kTranslations)) {
+      if (word.substr(0, 4) != "-cl-") words.emplace_back(word);
+    } else if (known->nvrtc != nullptr) {
+      words.emplace_back(known->nvrtc);
     }
   }
   return words;

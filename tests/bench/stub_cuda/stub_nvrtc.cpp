@@ -1,8 +1,10 @@
 // An NVRTC whose machine code is the source behind a line that says what it is for, and the
 // options. See stub_control.h. With STUB_NVRTC_WITHOUT_CUBIN it is one of CUDA 10: PTX only, and it
 // does not say which architectures it knows.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <string>
 
@@ -73,6 +75,15 @@ NvrtcError give(Function function, const std::string& text, char* out) {
 NvrtcError give_size(Function function, const std::string& text, std::size_t* bytes) {
   *bytes = text.size() + 1;
   return enter(function);
+}
+
+// Of those that NVRTC knows; it refuses all others.
+bool is_known_option(const std::string& option) {
+  constexpr const char* kKnown[] = {"-D",      "-w",     "--gpu-architecture=", "--use_fast_math",
+                                    "--fmad=", "--ftz=", "--maxrregcount="};
+  return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const std::string& known) {
+    return known == "-w" ? option == known : option.rfind(known, 0) == 0;
+  });
 }
 
 // Outside of every condition: the stub does not know which of those hold.
@@ -162,16 +173,15 @@ NvrtcError nvrtcCompileProgram(NvrtcProgram program, int count, const char* cons
     const std::string option = options[i];
     const std::string prefix = "--gpu-architecture=";
     if (option.rfind(prefix, 0) == 0) target = option.substr(prefix.size());
+    if (!is_known_option(option))
+      made.log = "nvrtc: error: unrecognized option " + option + " found";
   }
   {
     const std::lock_guard<std::mutex> lock(state().mutex);
     state().last_options = all;
   }
   if (error != kNvrtcSuccess) return error;
-  if (all.find("--no-such") != std::string::npos) {
-    made.log = "nvrtc: error: unrecognized option --no-such found\n";
-    return kNvrtcInvalidOption;
-  }
+  if (!made.log.empty()) return kNvrtcInvalidOption;
   if (has_error(made.source)) {
     made.log = "kernel.cu(1): error: #error directive\n";
     return kNvrtcCompilation;

@@ -55,6 +55,18 @@ TEST_CASE("OpenCL's options are translated where there is a counterpart, else le
         Words{"--use_fast_math", "-DA=1", "--fmad=true", "--ftz=true", "--maxrregcount=64"});
 }
 
+TEST_CASE("options that OpenCL's compilers know and NVRTC does not are left out") {
+  CudaStub stub;
+  const auto nvrtc = load_stub(stub.nvrtc_path);
+  const auto image =
+      nvrtc->compile(kScaleGroups, "scale",
+                     "-w -Werror -g -DGROUP=64 -kernel-arg-info -create-library -cl-std=CL1.2 "
+                     "-enable-link-options",
+                     {87, true});
+  CHECK_MESSAGE(image.ok(), image.status().to_string());
+  CHECK(std::string(stub.last_options()) == "-w -DGROUP=64 --gpu-architecture=sm_87 ");
+}
+
 TEST_CASE("machine code is made for what NVRTC knows, PTX of the next lower one otherwise") {
   CudaStub stub;
   const auto nvrtc = load_stub(stub.nvrtc_path);
