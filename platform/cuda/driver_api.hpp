@@ -53,6 +53,7 @@ inline constexpr Error kLaunchFailed = 719;
 inline constexpr Error kTensorMemoryLeak = 721;
 inline constexpr Error kMpsRpcFailure = 806;
 inline constexpr Error kMpsClientTerminated = 810;
+inline constexpr Error kExternalDevice = 911;
 inline constexpr Error kUnknown = 999;
 
 // CUdevice_attribute

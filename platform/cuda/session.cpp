@@ -82,6 +82,7 @@ bool spoils_context(Error error) {
     case kTensorMemoryLeak:
     case kMpsRpcFailure:
     case kMpsClientTerminated:
+    case kExternalDevice:
     case kUnknown: return true;
     default: return false;
   }

@@ -123,6 +123,7 @@ TEST_CASE("our numbers of errors are the toolkit's" * doctest::test_suite("CUDA 
   CHECK(equal(own::kUnknown, CUDA_ERROR_UNKNOWN));
 #if CUDA_VERSION >= 12000
   CHECK(equal(own::kMpsClientTerminated, CUDA_ERROR_MPS_CLIENT_TERMINATED));
+  CHECK(equal(own::kExternalDevice, CUDA_ERROR_EXTERNAL_DEVICE));
 #endif
 #if CUDA_VERSION >= 13000
   CHECK(equal(own::kContained, CUDA_ERROR_CONTAINED));
