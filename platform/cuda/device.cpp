@@ -18,6 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Memory that is mapped together of pieces (cuMemMap) is told piece by piece; their sizes are
+// multiples of the device's granularity, of which none is known to be less than this.
+constexpr std::size_t kMappedBytes = std::size_t{64} << 10;
 constexpr std::size_t kWindowAlignmentBytes = 256;  // of everything that cuMemAlloc gives
 
 // Between two events that have both been reached; 0 where the figure cannot be true.
@@ -104,11 +107,16 @@ Status CudaDevice::check_buffer(const Argument& argument, std::uint64_t bytes) c
   }
   const ContextScope scope(*session_, ContextScope::Purpose::launch);
   if (scope.error() != kSuccess) return scope.status();
-  DeviceAddress start = 0;
-  std::size_t size = 0;
-  if (session_->driver->MemGetAddressRange(&start, &size, address) != kSuccess) return {};
-  const std::uint64_t left = start + size - address;
-  if (left >= bytes) return {};
+  std::uint64_t left = 0;
+  for (bool more = true; more && left < bytes;) {
+    const auto at = static_cast<DeviceAddress>(address + left);
+    DeviceAddress start = 0;
+    std::size_t size = 0;
+    more = session_->driver->MemGetAddressRange(&start, &size, at) == kSuccess;
+    if (more) left = start + size - address;
+    more = more && size > 0 && size % kMappedBytes == 0;
+  }
+  if (left == 0 || left >= bytes) return {};
   return {StatusCode::invalid_argument, "got % bytes of device memory, expected at least %", left,
           bytes};
 }

@@ -38,6 +38,7 @@ enum CudaStubSetting {
   CUDA_STUB_RECORD_LAUNCHES, /* 1; benchmarks set 0, since recording takes a lock */
   CUDA_STUB_GEMM, /* 0; 1: gemm is said to take a time that its options decide; 2: and is computed.
                      STUB_CUDA_GEMM in the environment presets it, for other processes */
+  CUDA_STUB_SEGMENT_BYTES, /* 0; else memory is told in segments of so many, as mapped memory is */
   CUDA_STUB_SETTING_COUNT
 };
 

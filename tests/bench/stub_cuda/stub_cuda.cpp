@@ -299,8 +299,10 @@ Error cuMemGetAddressRange_v2(DeviceAddress* start, std::size_t* bytes, DeviceAd
   const std::lock_guard<std::mutex> lock(state().mutex);
   for (const auto& [first, size] : state().allocations) {
     if (address < first || address >= first + size) continue;
-    *start = first;
-    *bytes = size;
+    const auto segment = static_cast<std::size_t>(setting(CUDA_STUB_SEGMENT_BYTES));
+    const std::size_t before = segment == 0 ? 0 : (address - first) / segment * segment;
+    *start = first + before;
+    *bytes = segment == 0 ? size : std::min(segment, size - before);
     return kSuccess;
   }
   return kNotFound;

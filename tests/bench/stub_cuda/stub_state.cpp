@@ -10,7 +10,7 @@ const char* const kNames[kFunctionCount] = {
 #undef STUB_NAME
         "cuGetProcAddress"};
 
-const long kDefaults[CUDA_STUB_SETTING_COUNT] = {0, 0, 1000, 1, 12020, 87, 1, 1, 0, 1, 0};
+const long kDefaults[CUDA_STUB_SETTING_COUNT] = {0, 0, 1000, 1, 12020, 87, 1, 1, 0, 1, 0, 0};
 
 State::State() {
   for (int i = 0; i < CUDA_STUB_SETTING_COUNT; ++i) settings[i] = kDefaults[i];

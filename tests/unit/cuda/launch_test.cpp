@@ -247,6 +247,21 @@ TEST_CASE_FIXTURE(OpenedCudaStub,
   CHECK(stub.new_objects() == 0);
 }
 
+TEST_CASE("memory mapped together of several pieces is as large as all of them") {
+  CudaStub stub;
+  auto device = required(cuda::open(0, stub.options()));
+  constexpr std::size_t kPiece = 64 << 10;
+  auto buffer = required(device->allocate(5 * kPiece));
+  stub.set(CUDA_STUB_SEGMENT_BYTES, kPiece);
+  CHECK(device->check_buffer(buffer->argument(), kPiece).ok());
+  CHECK(device->check_buffer(buffer->argument(), 5 * kPiece).ok());
+  CHECK(device->check_buffer(buffer->argument(), 5 * kPiece + 1).message() ==
+        "got 327680 bytes of device memory, expected at least 327681");
+  // What is no such piece has a neighbour that is another's.
+  stub.set(CUDA_STUB_SEGMENT_BYTES, 4096);
+  CHECK(!device->check_buffer(buffer->argument(), kPiece).ok());
+}
+
 TEST_CASE("device memory that is known to be too small is refused") {
   CudaStub stub;
   auto device = open_stub(stub);
