@@ -237,6 +237,8 @@ Recipe choose_recipe(const Lesson& problem, const Rows& all_rows,
   const std::size_t folds = std::min(kInnerFolds, rows.size());
   if (recipes.size() == 1 || folds < 2) return recipes[0];
   const std::vector<std::size_t> fold = folds_of(rows.size(), folds);
+  double total = 0;
+  for (const std::size_t r : rows) total += problem.weights[r];
   Recipe chosen = recipes[0];
   double best = -1;
   std::size_t best_nodes = 0;
@@ -252,10 +254,11 @@ Recipe choose_recipe(const Lesson& problem, const Rows& all_rows,
       nodes += grown.nodes.size();
       for (std::size_t i = 0; i < rows.size(); ++i) {
         if (fold[i] != f) continue;
-        sum += static_cast<double>(problem.q[rows[i]][grown.choose(problem.shapes[rows[i]])]);
+        const std::size_t choice = grown.choose(problem.shapes[rows[i]]);
+        sum += problem.weights[rows[i]] * static_cast<double>(problem.q[rows[i]][choice]);
       }
     }
-    const double mean = sum / static_cast<double>(rows.size());
+    const double mean = sum / total;
     if (mean > best + kSameQuality || (mean > best - kSameQuality && nodes < best_nodes)) {
       best = std::max(best, mean);
       best_nodes = nodes;

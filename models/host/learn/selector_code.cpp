@@ -153,10 +153,11 @@ std::string selector_text(const KernelKnowledge& kernel, std::size_t number,
       all.ok() ? all->selectors : std::vector<KernelKnowledge::SelectorQuality>();
   for (const KernelKnowledge::SelectorQuality& quality : qualities) {
     if (quality.device != selector.device) continue;
-    text += "// On shapes left out (" + std::to_string(quality.folds) + " folds of " +
-            std::to_string(quality.shapes) + " shapes) its choices reached " +
-            number_text(quality.retained, 3) + " of the best on average,\n// at least " +
-            number_text(quality.worst, 3) + "; " + number_text(quality.against_single, 3) +
+    text += "// On " + std::string(quality.device.empty() ? "devices" : "shapes") + " left out (" +
+            std::to_string(quality.folds) + " folds of " + std::to_string(quality.shapes) +
+            " shapes) its choices reached " + number_text(quality.retained, 3) +
+            " of the best on average,\n// at least " + number_text(quality.worst, 3) + "; " +
+            number_text(quality.against_single, 3) +
             " times as fast as one configuration for all of them.\n";
   }
   text += "namespace " + name + " {\n\n";

@@ -44,20 +44,21 @@ std::vector<std::size_t> outer_folds(const Lesson& problem, std::size_t folds) {
   return devices > 1 ? problem.devices : folds_of(problem.rows(), folds);
 }
 
-// What one way of choosing does on rows left out.
+// What one way of choosing does on rows left out, by their weights.
 struct HeldOut {
-  double sum = 0, worst = 1, right = 0;
-  void add(double q, bool is_best) {
-    sum += q;
+  double sum = 0, worst = 1, right = 0, total = 0;
+  void add(double weight, double q, bool is_best) {
+    sum += weight * q;
     worst = std::min(worst, q);
-    right += is_best ? 1 : 0;
+    right += is_best ? weight : 0;
+    total += weight;
   }
 };
 
-void tell(const HeldOut& held_out, std::size_t rows, LearnedSelector& selector) {
-  selector.retained = held_out.sum / static_cast<double>(rows);
+void tell(const HeldOut& held_out, LearnedSelector& selector) {
+  selector.retained = held_out.sum / held_out.total;
   selector.worst = held_out.worst;
-  selector.accuracy = held_out.right / static_cast<double>(rows);
+  selector.accuracy = held_out.right / held_out.total;
 }
 
 // A tree that does no better than the configuration that is best over the other rows makes way for
@@ -68,8 +69,7 @@ void evaluate(const Lesson& problem, const SelectorOptions& options, std::size_t
   const std::vector<std::size_t> fold = outer_folds(problem, wanted);
   selector.folds = *std::max_element(fold.begin(), fold.end()) + 1;
   HeldOut tree, single;
-  double ratios = 0;
-  std::size_t comparable = 0;
+  double ratios = 0, comparable = 0;
   for (std::size_t f = 0; f < selector.folds; ++f) {
     Rows inside;
     for (std::size_t r = 0; r < problem.rows(); ++r) {
@@ -85,23 +85,23 @@ void evaluate(const Lesson& problem, const SelectorOptions& options, std::size_t
       const std::size_t best = classes[best_class(problem, r, classes)];
       const double q = static_cast<double>(problem.q[r][choice]);
       const double usual = static_cast<double>(problem.q[r][classes.front()]);
-      tree.add(q, best == choice);
-      single.add(usual, best == classes.front());
+      const double weight = problem.weights[r];
+      tree.add(weight, q, best == choice);
+      single.add(weight, usual, best == classes.front());
       if (usual <= 0) continue;  // it fails here: no ratio
-      ratios += q / usual;
-      ++comparable;
+      ratios += weight * (q / usual);
+      comparable += weight;
     }
   }
-  const std::size_t rows = problem.rows();
-  selector.single = single.sum / static_cast<double>(rows);
-  selector.against_single = comparable == 0 ? 0 : ratios / static_cast<double>(comparable);
-  tell(tree, rows, selector);
+  selector.single = single.sum / single.total;
+  selector.against_single = comparable > 0 ? ratios / comparable : 0;
+  tell(tree, selector);
   if (selector.against_single > 1 && selector.retained > selector.single) return;
-  tell(single, rows, selector);
+  tell(single, selector);
   selector.against_single = 1;
   selector.classes = {best_single};
   selector.exponents.clear();
-  selector.nodes = {TreeNode::class_leaf(0, selector.single, rows)};
+  selector.nodes = {TreeNode::class_leaf(0, selector.single, problem.rows())};
 }
 
 // Keeps the features that the tree asks for.

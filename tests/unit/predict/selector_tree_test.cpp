@@ -42,3 +42,14 @@ TEST_CASE("a tree is as high as what it was not grown from asks for") {
   Random random(7);
   CHECK_FALSE(chooses_a_tree(lesson_of(200, [&](std::size_t) { return random.below(4) == 0; })));
 }
+
+TEST_CASE("a tree's limits are chosen as if every device had as many rows") {
+  // On the first device a tree is misled by every fourth row; on the second, of few, it is right.
+  auto lesson = lesson_of(48, [](std::size_t i) { return i < 40 ? i % 4 == 0 : i >= 44; });
+  CHECK_FALSE(chooses_a_tree(lesson));
+  for (std::size_t i = 0; i < 48; ++i) {
+    lesson.devices[i] = i < 40 ? 0 : 1;
+    lesson.weights[i] = i < 40 ? 1.0 / 40 : 1.0 / 8;
+  }
+  CHECK(chooses_a_tree(lesson));
+}
