@@ -34,9 +34,20 @@ bool parts(std::string_view text) {
   return size > 2 && text[size - 2] == '\\' && text[size - 3] != ' ' && text[size - 3] != '\n';
 }
 
+// With lines that end as on Unix.
+std::string unix_lines(std::string_view text) {
+  std::string lines;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i, 2) != "\r\n") lines += text[i];
+  }
+  return lines;
+}
+
 }  // namespace
 
-std::string compact_source(std::string_view source) {
+std::string compact_source(std::string_view original) {
+  const std::string lines = unix_lines(original);
+  const std::string_view source = lines;
   std::string text;
   bool blank = false;      // one is due before what comes next on this line
   bool directive = false;  // which ends with its line, and does not within a comment

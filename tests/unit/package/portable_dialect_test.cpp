@@ -49,6 +49,8 @@ TEST_CASE("a compact source has no comments or indentation, and all of its lines
   // A continued line goes on where the next one begins, and a name does with what follows.
   CHECK(package::compact_source("else\\\n    return 2;") == "else\\\n return 2;");
   CHECK(package::compact_source("a\\\n  /* b */ c\\\nd\n\te") == "a\\\n c\\\nd\ne");
+  CHECK(package::compact_source("#define F(x) \\\r\n  (x)\r\n// a \\\r\n b;\r\nc\\\r\n  d\r\n") ==
+        "#define F(x) \\\n(x)\n\n\nc\\\n d\n");
   KernelDescription description = copy_kernel();
   description.source = "// copies\n" + description.source;
   const std::string whole = packed_source(description);
