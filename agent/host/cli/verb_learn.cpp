@@ -308,7 +308,7 @@ void add_learn_verb(CommandLine& line, CliContext& context) {
                   .between(1, 65536),
               *arguments);
   verb.option("--bytes-per-kernel N[B]", arguments->options.bytes_per_kernel,
-              "Size limit per kernel");
+              "Size limit per kernel; times of sparse products have none");
   arguments->options.generation = 0;
   verb.option("--generation", arguments->options.generation,
               "Number of this model among its versions")

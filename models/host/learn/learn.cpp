@@ -71,6 +71,11 @@ const PublishedConfigurations* published_for(const std::string& kernel,
   return nullptr;
 }
 
+Status exceeds_limit(const LearnedKernel& report, const LearnOptions& options) {
+  return {StatusCode::out_of_memory, "kernel '%': needs at least % bytes, the limit is %",
+          report.kernel, std::to_string(report.bytes), std::to_string(options.bytes_per_kernel)};
+}
+
 // Errors: out_of_memory if even the least of it exceeds the limit.
 Result<ModelKernel> learn_kernel(const std::vector<const History*>& histories,
                                  KernelLearner& learner, const LearnOptions& options,
@@ -101,12 +106,7 @@ Result<ModelKernel> learn_kernel(const std::vector<const History*>& histories,
     const std::size_t over = report.bytes - std::min(report.bytes, options.bytes_per_kernel);
     const bool fits = over == 0 && report.devices.size() <= model_schema::kMaxSources;
     if (fits && !starved(learner, report, wanted, extent)) break;
-    if (!reduce(learner, report, over, extent)) {
-      return Status(StatusCode::out_of_memory, "kernel '" + report.kernel + "': needs at least " +
-                                                   std::to_string(report.bytes) +
-                                                   " bytes, the limit is " +
-                                                   std::to_string(options.bytes_per_kernel));
-    }
+    if (!reduce(learner, report, over, extent)) return exceeds_limit(report, options);
     kernel = learner.build(extent, report);
   }
   report.dropped = provenance.dropped;
@@ -129,8 +129,9 @@ void add_product_times(const std::vector<const History*>& histories, ModelConten
   contents.kernels.push_back(std::move(kernel));
 }
 
-// A kernel that is known by published configurations alone.
-ModelKernel published_kernel(const PublishedConfigurations& published, LearnedKernel& report) {
+// A kernel that is known by published configurations alone. Error: out_of_memory.
+Result<ModelKernel> published_kernel(const PublishedConfigurations& published,
+                                     const LearnOptions& options, LearnedKernel& report) {
   ModelKernel kernel;
   kernel.name = published.kernel;
   kernel.parameters = published.parameters;
@@ -138,6 +139,7 @@ ModelKernel published_kernel(const PublishedConfigurations& published, LearnedKe
   report.kernel = published.kernel;
   report.published = published.entries.size();
   report.bytes = kernel.bytes();
+  if (report.bytes > options.bytes_per_kernel) return exceeds_limit(report, options);
   return kernel;
 }
 
@@ -199,13 +201,17 @@ Result<LearnedModel> learn(const std::vector<const History*>& histories,
   for (const PublishedConfigurations& published : options.published) {
     contents.provenance.push_back(published.kernel +
                                   ", published configurations: " + published.origin);
+    model.warnings.insert(model.warnings.end(), published.warnings.begin(),
+                          published.warnings.end());
     const bool taken =
         std::any_of(model.kernels.begin(), model.kernels.end(), [&](const LearnedKernel& kernel) {
           return kernel.kernel == published.kernel && kernel.published > 0;
         });
     if (taken) continue;
     LearnedKernel report;
-    contents.kernels.push_back(published_kernel(published, report));
+    Result<ModelKernel> kernel = published_kernel(published, options, report);
+    if (!kernel.ok()) return kernel.status();
+    contents.kernels.push_back(std::move(*kernel));
     model.kernels.push_back(std::move(report));
   }
   if (contents.kernels.empty()) {

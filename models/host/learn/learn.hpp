@@ -18,7 +18,7 @@ namespace idletune {
 struct LearnOptions {
   // All that a kernel takes in the file. What does not fit is dropped, in this order: shapes kept
   // as sources down to 8 per device, portfolio down to 32 entries, leaves of selectors, shapes,
-  // entries.
+  // entries. What is published is never dropped; times of sparse products know no limit.
   std::size_t bytes_per_kernel = std::size_t{64} << 10;
   std::size_t portfolio = 256;  // entries at most
   std::uint64_t generation = 1;

@@ -130,6 +130,17 @@ TEST_CASE("a model of published entries alone gives boards of the family a start
   CHECK_FALSE(on("NVIDIA Orin").has_value());
 }
 
+TEST_CASE("learn says what it leaves out of a table, and keeps to a kernel's limit") {
+  LearnOptions options;
+  options.published.push_back(*import_text(kTable));
+  const auto learned = required(learn({}, options));
+  CHECK(learned.warnings == options.published[0].warnings);
+  options.bytes_per_kernel = learned.kernels[0].bytes;
+  CHECK(learn({}, options).ok());
+  --options.bytes_per_kernel;
+  CHECK(learn({}, options).code() == StatusCode::out_of_memory);
+}
+
 TEST_CASE("CLBlast's database has entries for Mali and Adreno" *
           doctest::test_suite("recorded data")) {
   const char* shared = std::getenv("IDLETUNE_SHARED");
