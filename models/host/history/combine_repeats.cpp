@@ -56,13 +56,17 @@ std::vector<const CellColumn*> columns_of(const History& history,
   return columns;
 }
 
-void gather(const History& history, const std::vector<std::string>& names, Gatherer& gatherer) {
+void gather(const History& history, const std::vector<std::string>& names, Gatherer& gatherer,
+            std::vector<CellColumn>& parameters) {
   const auto columns = columns_of(history, names);
   const CellColumn* proposals = history.proposals();
   for (std::size_t row = 0; row < history.rows(); ++row) {
     Configuration configuration;
     for (const CellColumn* column : columns) configuration.push_back(column->code(row));
     Gathered& gathered = gatherer.at(configuration);
+    if (gathered.rows == 0) {
+      for (std::size_t p = 0; p < columns.size(); ++p) parameters[p].push_from(*columns[p], row);
+    }
     if (history.correct(row)) {
       gathered.run_times_ns.push_back(history.run_time_ns(row));
     } else if (gathered.failure == TrialStatus::constraints ||
@@ -98,7 +102,7 @@ History combine_repeats(const std::vector<const History*>& repeats,
   bool chosen = false;
   bool whole = false;
   for (const History* history : repeats) {
-    gather(*history, names, gatherer);
+    gather(*history, names, gatherer, combined.parameters);
     chosen = chosen || history->proposals() != nullptr;
     whole = whole || history->valid_count == 0;
     combined.valid_count = std::max(combined.valid_count, history->valid_count);
@@ -107,9 +111,6 @@ History combine_repeats(const std::vector<const History*>& repeats,
   if (chosen) combined.extras.emplace_back(kProposalColumn);
   for (Gathered& gathered : gatherer.all()) {
     if (chosen) combined.extras[0].push_text(gathered.drawn ? kUniformDraw : "chosen");
-    for (std::size_t p = 0; p < names.size(); ++p) {
-      combined.parameters[p].push_integer(gathered.configuration[p]);
-    }
     const bool correct = 2 * gathered.run_times_ns.size() >= gathered.rows;
     combined.status.push_back(correct ? TrialStatus::correct : gathered.failure);
     combined.run_time.push_back(correct ? median_or_none(gathered.run_times_ns) : kNoTime);

@@ -9,7 +9,7 @@
 namespace idletune {
 
 // One history of several of the same kernel, device and shape: parameters in the first one's order
-// and as codes (CellColumn::code); a configuration is correct if at least half of its rows are,
+// and as its first row has them; a configuration is correct if at least half of its rows are,
 // with the median of their times; otherwise it has the first status, in TrialStatus's order, of its
 // failed rows, `constraints` only if all of them have that. It counts as
 // drawn if one of its rows was. Samples, other extras and notes are left out. At least one history;
