@@ -263,7 +263,7 @@ void add_selector_options(Verb verb, LearnArguments& arguments) {
   of_selectors(verb.option("--inputs NAME,...", selector.inputs,
                            "Names of the problem's dimensions, where the histories do not say")
                    .separated_by_commas()
-                   .shows_default("M,N,K"),
+                   .shows_default("size_0,size_1,..."),
                arguments);
   of_selectors(
       verb.flag("--plain-features", arguments.plain_features,

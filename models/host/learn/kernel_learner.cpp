@@ -85,7 +85,7 @@ std::vector<const History*> spread_shapes(const PerformanceTable& table,
 
 KernelLearner::KernelLearner(std::vector<const History*> histories, const LearnOptions& options)
     : histories_(std::move(histories)), options_(options), full_(histories_) {
-  if (options_.selector.inputs.empty()) options_.selector.inputs = full_.inputs();
+  if (!full_.inputs().empty()) options_.selector.inputs = full_.inputs();
   if (!full_.sources().empty())
     selectors_ = learn_selectors(full_, options_.selector, options_.cross_validate);
   if (options_.cross_validate) models_without_ = learn_without_each(histories_, options_);

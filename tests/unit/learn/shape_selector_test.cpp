@@ -84,6 +84,18 @@ TEST_CASE("a selector finds products and ratios that matter, and keeps only thos
   CHECK(selector.worst <= selector.retained);
 }
 
+TEST_CASE("what histories call their inputs goes before the names that options have") {
+  std::vector<History> histories = grid("Board One");
+  LearnOptions options;
+  options.selector.inputs = {"wide", "tall"};
+  const auto names = [&] {
+    return required(learn(pointers(histories), options)).kernels[0].selectors[0].inputs;
+  };
+  CHECK(names() == std::vector<std::string>{"wide", "tall"});
+  for (History& history : histories) history.inputs = {"M", "N"};
+  CHECK(names() == std::vector<std::string>{"M", "N"});
+}
+
 TEST_CASE("the limits on height and leaves are kept") {
   const std::vector<History> histories = grid("Board One");
   const PerformanceTable table(pointers(histories));
