@@ -209,13 +209,13 @@ std::string default_output(const std::string& description) {
   return name + ".itkernel";
 }
 
-void report(const PackArguments& arguments, const KernelPackage& package,
+void report(const PackArguments& arguments, const KernelPackage& package, std::size_t bytes,
             std::chrono::duration<double, std::milli> taken, CliContext& context) {
   const Space& space = package.space();
   if (context.json()) {
     context.print_json({{"kernel", std::string(package.name())},
                         {"file", arguments.output},
-                        {"bytes", package.size_bytes()},
+                        {"bytes", bytes},
                         {"combinations", space.combinations()},
                         {"valid", space.indexed() ? json(space.valid_count()) : json()},
                         {"prebuilt_binaries", package.prebuilt_count()},
@@ -223,8 +223,8 @@ void report(const PackArguments& arguments, const KernelPackage& package,
     return;
   }
   context.print_paragraph(
-      arguments.output + ": " + std::string(package.name()) + ", " +
-      report::count_text(package.size_bytes()) + " bytes, " +
+      arguments.output + ": " + std::string(package.name()) + ", " + report::count_text(bytes) +
+      " bytes, " +
       (space.indexed()
            ? report::counted(space.valid_count(), "valid configuration", "valid configurations")
            : "valid configurations not counted"));
@@ -275,7 +275,7 @@ void run(PackArguments& arguments, CliContext& context) {
         "the decision diagram exceeds --max-edges or its building limit; the package stores "
         "constraints only (models/package/format.md says what that costs)");
   }
-  report(arguments, *package, taken, context);
+  report(arguments, *package, data.size(), taken, context);
 }
 
 }  // namespace
