@@ -127,6 +127,7 @@ void run_best(const BestArguments& arguments, CliContext& context) {
         {{"kernel", history.kernel},
          {"device", history.device},
          {"shape", report::shape_object(history.shape)},
+         {"problem", problem_object(history)},
          {"configurations", history.rows()},
          {"correct", history.count(TrialStatus::correct)},
          {"default_ns", positive_or_null(known.default_ns)},

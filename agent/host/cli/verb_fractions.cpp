@@ -23,7 +23,7 @@ json result_of(const History& history, std::uint64_t dropped, const FractionsArg
   const PerformanceDistribution d = distribution_of(history, dropped);
   const double fraction = d.fraction(arguments.threshold);
   const auto interval = d.interval(arguments.threshold);
-  const bool drawn = !d.is_sample() || d.valid > 0;
+  const bool drawn = d.knows_fractions();
   const std::uint64_t good =
       d.is_sample() ? static_cast<std::uint64_t>(fraction * static_cast<double>(d.space))
                     : d.count_at_least(arguments.threshold);

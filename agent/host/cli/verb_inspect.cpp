@@ -119,7 +119,7 @@ Result<json> describe_history(const std::vector<std::uint8_t>& bytes, const std:
        {"best_ns", positive_or_null(d.best_ns)},
        {"median_run_ns", positive_or_null(d.median_run_ns)},
        {"median_compile_ns", positive_or_null(d.median_compile_ns)},
-       {"well_performing_fraction", d.fraction(0.9)},
+       {"well_performing_fraction", or_null(d.knows_fractions(), d.fraction(0.9))},
        {"space_size", or_null(history.valid_count > 0, history.valid_count)},
        {"parameters", describe_parameters(history)},
        {"extras", list_of(history.extras, [](const CellColumn& column) { return column.name(); })},
@@ -127,14 +127,14 @@ Result<json> describe_history(const std::vector<std::uint8_t>& bytes, const std:
 }
 
 json describe_source(const HistoricalSource& source) {
-  return {{"device", std::string(source.device)},
-          {"shape", report::shape_object(source.shape)},
-          {"well_performing_fraction", source.well_performing_fraction},
-          {"valid", source.valid_count},
-          {"measured", source.measured_count},
-          {"best_ns", source.best_time_ns},
-          {"median_run_ns", source.median_run_ns},
-          {"median_compile_ns", source.median_compile_ns}};
+  return joined({{"device", std::string(source.device)},
+                 {"well_performing_fraction", source.well_performing_fraction},
+                 {"valid", source.valid_count},
+                 {"measured", source.measured_count},
+                 {"best_ns", positive_or_null(source.best_time_ns)},
+                 {"median_run_ns", positive_or_null(source.median_run_ns)},
+                 {"median_compile_ns", positive_or_null(source.median_compile_ns)}},
+                report::shape_members(source.shape));
 }
 
 json describe_selectors(const KernelKnowledge& kernel,
@@ -199,10 +199,11 @@ json describe_knowledge(const KernelKnowledge& kernel) {
                                   [&](std::size_t i) { return std::string(kernel.parameter(i)); });
   const auto quality = must(kernel.quality());
   const json held_out = list_of(quality.held_out, [&](const auto& result) -> json {
-    return {{"device", std::string(result.device)},
-            {"shape", report::shape_object(result.shape)},
-            {"first_pick", result.first_pick},
-            {"evaluations_to_95_percent", or_null(result.evaluations > 0, result.evaluations)}};
+    return joined(
+        {{"device", std::string(result.device)},
+         {"first_pick", result.first_pick},
+         {"evaluations_to_95_percent", or_null(result.evaluations > 0, result.evaluations)}},
+        report::shape_members(result.shape));
   });
   return {{"kernel", std::string(kernel.name())},
           {"parameters", parameters},

@@ -39,9 +39,9 @@ json quality_of(const LearnedKernel& kernel) {
   const json held_out = list_of(kernel.held_out, [&](const HeldOutResult& result) {
     first_picks.push_back(result.first_pick);
     const json evaluations = or_null(result.evaluations > 0, result.evaluations);
-    return joined(IDLETUNE_FIELDS(result, device, first_pick),
-                  {{"shape", report::shape_object(result.shape)},
-                   {"evaluations_to_95_percent", evaluations}});
+    return joined(joined(IDLETUNE_FIELDS(result, device, first_pick),
+                         {{"evaluations_to_95_percent", evaluations}}),
+                  report::shape_members(result.shape));
   });
   return {{"held_out", held_out},
           {"first_pick_median", first_picks.empty() ? json() : json(median_of(first_picks))}};

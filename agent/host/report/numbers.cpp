@@ -116,4 +116,11 @@ std::string shape_text(const Shape& shape) {
   return text.empty() ? "-" : text;
 }
 
+json shape_members(const Shape& shape) {
+  json members = {{"shape", shape_object(shape)}};
+  for (std::size_t i = 0; i < shape.feature_count(); ++i)
+    members["features"].push_back(shape.feature(i));
+  return members;
+}
+
 }  // namespace idletune::report

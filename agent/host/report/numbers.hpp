@@ -42,6 +42,8 @@ std::string shape_text(const Shape& shape);
 inline json shape_object(const Shape& shape) {
   return std::vector<std::int64_t>(shape.values().begin(), shape.values().end());
 }
+// The members "shape" and, of one that has some, "features".
+json shape_members(const Shape& shape);
 
 // Figures of the command's JSON as people read them; "-" where there is none.
 

@@ -24,6 +24,8 @@ struct PerformanceDistribution {
   double median_compile_ns = 0;  // of the rows that have one; 0: none has
 
   bool is_sample() const { return space > valid; }
+  // Whether fractions say something: not where all rows are ones that a search chose.
+  bool knows_fractions() const { return valid > 0 || !is_sample(); }
   std::uint64_t count_at_least(double q) const;
   // p_b(q), in [0, 1]; 0 for an empty history. From a sample it is relative to the best one seen,
   // which overstates it.
