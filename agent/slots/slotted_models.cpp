@@ -57,13 +57,8 @@ Status SlottedModels::open(const std::string& own_path, const ModelPointer& imag
   if (Status found = find_trial(image, next); !found.ok()) status = found;
   const bool changes = is_known ? next.encode() != kept : next.trial.is_there();
   // Nothing is tried that is not on the medium first, and nothing is forgotten that cannot be read.
-  if (!changes) {
-    record_ = std::move(next);
-  } else if (!folders_.writable || !keep(next).ok()) {
-    next.trial = {};
-    record_ = std::move(next);
-    trial_ = {};
-  }
+  if (changes && folders_.writable && !keep(next).ok()) trial_ = {};
+  record_ = std::move(next);
   if (trial_ != nullptr) begin_youth();
   if (Status pushed = look(); !pushed.ok()) status = pushed;
   return status;
@@ -145,8 +140,8 @@ std::pair<KnownModel, ModelPointer> SlottedModels::another(const ModelPointer& i
 }
 
 Status SlottedModels::find_trial(const ModelPointer& image, SlotRecord& record) {
+  if (!folders_.writable) return {};
   const KnownModel own = known(image, Place::image);
-  if (!folders_.writable) record.trial = {};
   if (record.trial.is_there() && record.young_starts >= kYoungDeaths)
     record.refute_trial("three starts with it ended within a minute");
   Status status;
@@ -158,11 +153,12 @@ Status SlottedModels::find_trial(const ModelPointer& image, SlotRecord& record) 
       ++record.young_starts;
       return {};
     }
+    if (!status.ok() && !is_final(status)) return status;  // it goes on at another start
     record.trial = {};
   }
   // The program came with a newer one.
-  if (folders_.writable && own.generation > record.confirmed.generation &&
-      own.digest != record.confirmed.digest && record.admits(own).ok()) {
+  if (own.generation > record.confirmed.generation && own.digest != record.confirmed.digest &&
+      record.admits(own).ok()) {
     record.begin_trial(own, kept_->trials());
     trial_ = image;
   }
@@ -182,7 +178,8 @@ Status SlottedModels::take(std::vector<std::uint8_t> bytes, const std::string& n
   Result<ModelPointer> pushed = open_model(bytes, name, trust_);
   if (!pushed.ok()) return pushed.status();
   const KnownModel model = known(*pushed, is_image ? Place::image : record_.free_slot());
-  if (model.digest == record_.confirmed.digest || model.digest == record_.trial.digest) return {};
+  const bool is_on_trial = trial_ != nullptr && model.digest == record_.trial.digest;
+  if (is_on_trial || model.digest == record_.confirmed.digest) return {};
   if (Status admitted = record_.admits(model); !admitted.ok())
     return Status(admitted.code(), "model '%': %", name, admitted.message());
   if (!folders_.writable) {
@@ -214,7 +211,7 @@ Status SlottedModels::keep(const SlotRecord& next) {
 }
 
 Status SlottedModels::confirm() {
-  if (!record_.trial.is_there())
+  if (trial_ == nullptr)
     return Status(StatusCode::not_found, "confirm_model: no model is on trial");
   // Another one was written over it where that could not be recorded.
   if (Status there = find(record_.trial, {}).status(); !there.ok()) return there;
@@ -227,7 +224,7 @@ Status SlottedModels::confirm() {
 
 Status SlottedModels::reject(const std::string& why) {
   SlotRecord next = record_;
-  if (next.trial.is_there()) {
+  if (trial_ != nullptr) {
     next.refute_trial(why);
     trial_ = {};
   } else if (!next.confirmed.is_there()) {
@@ -295,7 +292,7 @@ void SlottedModels::begin_youth() { due_ = clock_.now() + kYouth; }
 
 void SlottedModels::lived() {
   due_ = Nanoseconds::max();
-  if (!record_.trial.is_there() || record_.young_starts == 0) return;
+  if (trial_ == nullptr || record_.young_starts == 0) return;
   SlotRecord next = record_;
   next.young_starts = 0;
   // A cut that loses it counts one young start too many.

@@ -87,6 +87,7 @@ class SlottedModels final : public detail::KeptModels {
   // is on trial.
   Nanoseconds due_ = Nanoseconds::max();
   SlotRecord record_;
+  // Null: not in use, or not before another start.
   ModelPointer confirmed_, trial_;
   // What was found among the pushed files and is not looked at again.
   struct Refused {

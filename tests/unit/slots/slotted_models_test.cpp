@@ -404,3 +404,32 @@ TEST_CASE("who rejects what stands in for a model that could not be read refutes
   REQUIRE(slots::SlotRecord::decode(process.kept(), record));
   CHECK(record.refuted == std::vector<std::uint64_t>{digest_of_model(kOne)});
 }
+
+TEST_CASE("a trial whose slot cannot be read for once goes on at the next start") {
+  SlotBoard board;
+  board.start().try_out(kTwo);
+  for (const bool rejects : {false, true}) {
+    board.disk->unreadable = "models-a.itmodel";
+    {
+      SlotProcess process = board.start();
+      CHECK(process.opened.code() == StatusCode::io_error);
+      CHECK(process.digest() == digest_of_model(kOne));
+      CHECK(process.state() == ModelState::confirmed);
+      CHECK(process.models->confirm().code() == StatusCode::not_found);
+      process.clock.advance(std::chrono::minutes(2));
+      CHECK(process.models->look().ok());
+      if (rejects) CHECK(process.models->reject("late frames").ok());
+    }
+    board.disk->unreadable.clear();
+    SlotProcess process = board.start();
+    process.models->end();
+    CHECK(process.digest() == digest_of_model(kTwo));
+    CHECK(process.state() == ModelState::trial);
+    CHECK(process.models->standing().refuted == (rejects ? 1 : 0));
+  }
+  // Whoever pushes it again need not wait for that.
+  board.disk->unreadable = "models-a.itmodel";
+  SlotProcess process = board.start();
+  process.try_out(kTwo);
+  CHECK(process.digest() == digest_of_model(kTwo));
+}
