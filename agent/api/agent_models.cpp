@@ -57,6 +57,14 @@ void AgentModels::open() {
     status = kept;
   }
   read_last_ = status;
+  take_pushed();
+}
+
+void AgentModels::take_pushed() {
+  Status status = read_last_;
+  if (kept_ != nullptr) {
+    if (Status pushed = kept_->look(); !pushed.ok()) status = pushed;
+  }
   tell_agent(status);
 }
 
@@ -150,11 +158,7 @@ Nanoseconds AgentModels::look() {
   looked_at_ = now;
   const std::uint64_t stamp = file_stamp(options_.model);
   if (stamp != stamp_ && stamp != 0) (void)receive(options_.model);
-  Status status = read_last_;
-  if (kept_ != nullptr) {
-    if (Status pushed = kept_->look(); !pushed.ok()) status = pushed;
-  }
-  tell_agent(status);
+  take_pushed();
   return clock_.now() - now;
 }
 

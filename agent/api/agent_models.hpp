@@ -24,7 +24,7 @@ class AgentState;
 class KeptModels {
  public:
   virtual ~KeptModels() = default;
-  // Before anything else. `own`: the program's model; null: there is none, or it cannot be read.
+  // Before anything else, and then it looks. `own`: the program's model; null: there is none, or it cannot be read.
   virtual Status open(const std::string& own_path, const ModelPointer& own) = 0;
   virtual const ModelPointer& newest() const = 0;
   virtual ModelStanding standing() const = 0;
@@ -62,6 +62,7 @@ class AgentModels {
   Status off(const char* what) const;
   Status receive(const std::string& path) IDLETUNE_REQUIRES(mutex_);
   Status replace(const std::string& path) IDLETUNE_REQUIRES(mutex_);
+  void take_pushed() IDLETUNE_REQUIRES(mutex_);
   void tell_agent(const Status& status) IDLETUNE_REQUIRES(mutex_);
 
   AgentOptions& options_;

@@ -60,12 +60,11 @@ Status SlottedModels::open(const std::string& own_path, const ModelPointer& imag
   if (changes && folders_.writable && !keep(next).ok()) trial_ = {};
   record_ = std::move(next);
   if (trial_ != nullptr) begin_youth();
-  if (Status pushed = look(); !pushed.ok()) status = pushed;
   return status;
 }
 
 Result<ModelPointer> SlottedModels::read(Place place) const {
-  if (folders_.models == nullptr) return Status(StatusCode::not_found, "no slots");
+  if (folders_.models == nullptr) return Status(StatusCode::io_error, "no folder of models");
   Result<std::vector<std::uint8_t>> bytes = folders_.models->read(file_of(place), kMaxModelBytes);
   if (!bytes.ok()) return bytes.status();
   return open_model(std::move(*bytes), file_of(place), trust_);
@@ -251,8 +250,11 @@ Status SlottedModels::look() {
     lived();
     status = judge_trial();
   }
-  if (folders_.incoming == nullptr || !folders_.writable) return status;
-  if (!folders_.incoming->open_again().ok()) return status;  // it may have been made anew
+  if (!folders_.may_take()) folders_ = open_folders_();
+  if (!folders_.opened.ok()) status = folders_.opened;
+  if (!folders_.may_take()) return status;
+  // It may have been made anew.
+  if (Status opened = folders_.incoming->open_again(); !opened.ok()) return opened;
   Result<std::vector<std::string>> names = folders_.incoming->list();
   if (!names.ok()) return names.status();
   sort_stably(*names, std::less<std::string>());
@@ -356,18 +358,20 @@ std::unique_ptr<ModelRecord> record_in(detail::AgentState& agent) {
 namespace idletune {
 namespace {
 
-std::unique_ptr<Storage> open_folder(const std::string& path) {
+std::unique_ptr<Storage> open_folder(const std::string& path, Status& status) {
   Result<std::unique_ptr<Storage>> opened = open_posix_storage(path);
-  return opened.ok() ? std::move(*opened) : nullptr;
+  if (opened.ok()) return std::move(*opened);
+  status = opened.status();
+  return nullptr;
 }
 
 slots::ModelFolders folders_of(const detail::AgentState& agent) {
   slots::ModelFolders folders;
   const auto [state, writable] = agent.model_folder();
   if (state.empty()) return folders;
-  folders.models = open_folder(state + "/models");
+  folders.models = open_folder(state + "/models", folders.opened);
   folders.incoming_name = state + "/incoming";
-  folders.incoming = open_folder(folders.incoming_name);
+  folders.incoming = open_folder(folders.incoming_name, folders.opened);
   folders.writable = folders.models != nullptr && writable;
   if (folders.writable) tidy_folder(folders.incoming_name);
   return folders;

@@ -36,6 +36,8 @@ struct ModelFolders {
   std::unique_ptr<Storage> incoming;  // where they are pushed to; null: nowhere
   std::string incoming_name;          // its path
   bool writable = false;              // by this process alone
+  Status opened;                      // why what is null is so
+  bool may_take() const { return incoming != nullptr && writable; }
 };
 using OpenModelFolders = std::function<ModelFolders()>;
 

@@ -75,6 +75,7 @@ class SlotProcess {
     incoming_at_start = incoming.list()->size();
     const auto own = read_model(image, trust);
     opened = models->open(image, own.ok() ? *own : ModelPointer());
+    if (Status looked = models->look(); !looked.ok()) opened = looked;
   }
   std::vector<std::uint8_t> kept() const { return Record(*journal, journal_fails).kept(); }
   // As a pusher writes: beside, synced, renamed.
