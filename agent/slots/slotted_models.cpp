@@ -238,7 +238,7 @@ Status SlottedModels::reject(const std::string& why) {
     confirmed_ = pushed;
   }
   // Gone back from now, whether that can be written or not.
-  refused_.clear();
+  seen_.clear();
   Status kept = keep(next);
   record_ = std::move(next);
   return kept;
@@ -262,20 +262,19 @@ Status SlottedModels::look() {
     if (!ends_with(name, ".itmodel")) continue;
     const std::string path = joined("%/%", folders_.incoming_name, name);
     const std::uint64_t stamp = file_stamp(path);
-    const auto refused = refused_.find(name);
-    if (refused != refused_.end() && stamp != 0 && refused->second.stamp == stamp) {
-      status = refused->second.why;
+    const auto seen = seen_.find(name);
+    if (seen != seen_.end() && stamp != 0 && seen->second.stamp == stamp) {
+      if (!seen->second.why.ok()) status = seen->second.why;
       continue;
     }
     Result<std::vector<std::uint8_t>> bytes = folders_.incoming->read(name, kMaxModelBytes);
     Status taken = bytes.ok() ? take(std::move(*bytes), path, false) : bytes.status();
-    if (taken.ok()) {
-      // Unless another one has come meanwhile.
-      if (file_stamp(path) == stamp) (void)folders_.incoming->remove(name);
-    } else {
-      if (is_final(taken)) refused_[name] = {stamp, taken};
-      status = std::move(taken);
-    }
+    // What is taken goes, unless another one has come meanwhile.
+    const bool stays = !taken.ok()
+                           ? is_final(taken)
+                           : file_stamp(path) == stamp && !folders_.incoming->remove(name).ok();
+    if (stays) seen_[name] = {stamp, taken};
+    if (!taken.ok()) status = std::move(taken);
   }
   return status;
 }

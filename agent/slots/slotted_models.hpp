@@ -92,11 +92,11 @@ class SlottedModels final : public detail::KeptModels {
   // Null: not in use, or not before another start.
   ModelPointer confirmed_, trial_;
   // What was found among the pushed files and is not looked at again.
-  struct Refused {
+  struct Seen {
     std::uint64_t stamp = 0;  // of the file
-    Status why;
+    Status why;               // it was refused; ok: it was taken, and cannot be removed
   };
-  std::map<std::string, Refused> refused_;
+  std::map<std::string, Seen> seen_;
 };
 
 }  // namespace idletune::slots

@@ -60,6 +60,7 @@ class FaultyStorage final : public Storage {
   Result<std::vector<std::uint8_t>> read(std::string_view name, std::size_t limit_bytes) override {
     const auto entry = disk_->folder.find(std::string(name));
     if (entry == disk_->folder.end()) return not_found(name);
+    ++disk_->reads;
     if (name == disk_->unreadable) return {StatusCode::io_error, "scripted failure of read"};
     const Content& content = disk_->inodes[entry->second];
     if (content.size() > limit_bytes) return {StatusCode::out_of_memory, "too long"};
@@ -100,6 +101,7 @@ class FaultyStorage final : public Storage {
 
   Status remove(std::string_view name) override {
     if (disk_->fails()) return failure("remove");
+    if (name == disk_->unremovable) return {StatusCode::read_only, "scripted failure of remove"};
     if (disk_->folder.count(std::string(name)) == 0) return not_found(name);
     DiskOperation remove = operation(Kind::remove, -1);
     remove.name = std::string(name);

@@ -62,6 +62,8 @@ struct Disk {
   std::vector<DiskOperation> operations;
   DiskFault fault;
   std::string unreadable;               // the file of that name, for now
+  std::string unremovable;              // likewise
+  std::uint64_t reads = 0;              // of whole files
   std::function<void()> before_sync;    // of a file; on whatever thread syncs
   std::function<void()> before_change;  // any operation that is counted below
   std::uint64_t changes = 0;            // operations asked for, failed ones too

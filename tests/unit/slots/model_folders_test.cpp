@@ -42,3 +42,19 @@ TEST_CASE("models are taken once the journal can be written") {
   CHECK(process.models->look().ok());
   CHECK(process.digest() == digest_of_model(kTwo));
 }
+
+TEST_CASE("what was taken and cannot be removed is read once") {
+  SlotBoard board;
+  SlotProcess process = board.start(
+      [&](slots::ModelFolders& folders) { folders.incoming_name = board.folder.path(); });
+  const std::string stamped = board.folder.path() + "/m.itmodel";
+  REQUIRE(write_file_atomically(stamped, kTwo).ok());
+  board.disk->unremovable = "incoming-m.itmodel";
+  process.try_out(kTwo);
+  const std::uint64_t reads = board.disk->reads;
+  for (int look = 0; look < 3; ++look) CHECK(process.models->look().ok());
+  CHECK(board.disk->reads == reads);
+  REQUIRE(write_file_atomically(stamped, kThree).ok());
+  process.try_out(kThree);
+  CHECK(process.digest() == digest_of_model(kThree));
+}
