@@ -64,8 +64,9 @@ std::string Drawing::path(const std::vector<Point>& points) const {
 
 void Drawing::lines(std::string_view style, const std::vector<std::vector<Point>>& lines) {
   std::string all;
-  for (const auto& points : lines) all += points.size() >= 2 ? path(points) : "";
-  if (!all.empty()) content_ += element("path", {{"class", style}, {"d", all}});
+  for (const auto& points : lines) all += path(points) + (points.size() == 1 ? "h0" : "");
+  if (!all.empty())  // one point alone is a dot
+    content_ += element("path", {{"class", style}, {"d", all}, {"stroke-linecap", "round"}});
 }
 
 void Drawing::area(std::string_view style, const std::vector<Point>& outline) {

@@ -125,6 +125,8 @@ std::vector<Tick> as_percentages(std::vector<Tick> ticks) {
 
 Scale Axis::scale(Limits data, double from, double to) const {
   if (low < high) data = {low, high};
+  if (of_shares() && data.low >= data.high)  // one share is on an axis of shares, too
+    data = kind == shares ? Limits{0, 1} : Limits{data.low / 2, std::min(1.0, 2 * data.high)};
   return kind == linear || kind == shares ? Scale::linear(data.low, data.high, from, to)
                                           : Scale::logarithmic(data.low, data.high, from, to);
 }

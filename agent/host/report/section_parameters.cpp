@@ -38,18 +38,23 @@ const CellColumn& column_of(const History& history, const std::string& name) {
                        [&](const CellColumn& column) { return column.name() == name; });
 }
 
-// The values of a parameter in `parts` bins at most, equally many values each.
+// The values of a parameter in `parts` bins at most, equally many values each: numbers by their size,
+// then texts.
 struct Bins {
   Bins(const std::vector<const History*>& histories, const std::string& name, std::size_t parts) {
-    std::map<std::int64_t, std::string> values;
+    using Value = std::tuple<bool, double, std::string, std::int64_t>;
+    std::set<Value> values;
     for (const History* history : histories) {
       const CellColumn& column = column_of(*history, name);
-      for (std::size_t row = 0; row < history->rows(); ++row)
-        values.emplace(column.code(row), column.to_string(row));
+      for (std::size_t row = 0; row < history->rows(); ++row) {
+        const double number = column.number(row);
+        const bool is_text = std::isnan(number);
+        values.emplace(is_text, is_text ? 0 : number, column.to_string(row), column.code(row));
+      }
     }
     const std::size_t count = std::min(parts, values.size());
     std::size_t i = 0;
-    for (const auto& [code, text] : values) {
+    for (const auto& [is_text, number, text, code] : values) {
       const std::size_t bin = of[code] = i++ * count / values.size();
       if (bin == first.size()) first.push_back(text);
       last.resize(first.size());

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "models/core/bits.hpp"
 #include "models/core/digest.hpp"
@@ -54,6 +55,15 @@ std::int64_t CellColumn::code(std::size_t row) const {
     case CellKind::json: return static_cast<std::int64_t>(digest_of(std::string_view(text(row))));
   }
   return 0;
+}
+
+double CellColumn::number(std::size_t row) const {
+  switch (kind(row)) {
+    case CellKind::integer: return static_cast<double>(integer(row));
+    case CellKind::real: return real(row);
+    case CellKind::boolean: return boolean(row) ? 1 : 0;
+    default: return std::numeric_limits<double>::quiet_NaN();
+  }
 }
 
 std::string CellColumn::to_string(std::size_t row) const {

@@ -49,6 +49,8 @@ class CellColumn {
   // The value as a tuning parameter's: integers and booleans as they are, whole reals as integers,
   // other reals as their bits, texts as their digest; the same value has the same code everywhere.
   std::int64_t code(std::size_t row) const;
+  // The same as one to compare by size; NaN: it is no number.
+  double number(std::size_t row) const;
   // For people.
   std::string to_string(std::size_t row) const;
 

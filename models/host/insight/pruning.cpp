@@ -20,16 +20,6 @@ struct Value {
   std::size_t rows = 0;
 };
 
-// NaN: not a number.
-double number_of(const CellColumn& column, std::size_t row) {
-  switch (column.kind(row)) {
-    case CellKind::integer: return static_cast<double>(column.integer(row));
-    case CellKind::real: return column.real(row);
-    case CellKind::boolean: return column.boolean(row) ? 1 : 0;
-    default: return std::numeric_limits<double>::quiet_NaN();
-  }
-}
-
 // The distinct values in the order in which they are preferred for pinning: numbers by their
 // distance in rank from the (lower) median, the lower one first; where any value is no number, the
 // most frequent first.
@@ -41,7 +31,7 @@ std::vector<Value> by_preference(const CellColumn& column, const std::vector<std
     const std::int64_t code = column.code(row);
     const auto [place, is_new] = index.emplace(code, values.size());
     if (is_new) {
-      values.push_back({code, number_of(column, row), column.to_string(row), 0});
+      values.push_back({code, column.number(row), column.to_string(row), 0});
       numeric = numeric && !std::isnan(values.back().number);
     }
     ++values[place->second].rows;

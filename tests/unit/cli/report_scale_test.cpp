@@ -60,6 +60,15 @@ TEST_CASE("unusable ranges become usable ones") {
   }
 }
 
+TEST_CASE("one share alone lies on an axis of shares") {
+  const Scale none = Axis{"", Axis::shares}.scale({0, 0}, 0, 1);
+  CHECK(none.low() == 0);
+  CHECK(none.high() == 1);
+  const Scale all = Axis{"", Axis::logarithmic_shares}.scale({1, 1}, 0, 1);
+  CHECK(all.low() == 0.5);
+  CHECK(all.high() == 1);
+}
+
 TEST_CASE("linear ticks are at round numbers") {
   CHECK(labels_of(Scale::linear(0, 1, 0, 1).ticks(6)) ==
         Labels{"0", "0.2", "0.4", "0.6", "0.8", "1"});
