@@ -40,25 +40,28 @@ struct Series {
 
 class Player {
  public:
-  Player(const Simulation& target, const StandardsOptions& options)
-      : target_(target), options_(options) {}
+  Player(const Simulation& target, const StandardsOptions& options,
+         const std::function<bool()>& go_on)
+      : target_(target), options_(options), go_on_(go_on) {}
 
-  // Seeds first ... last - 1, added to `series`.
+  // Seeds first ... last - 1, added to `series`; fewer where it is not to go on.
   Status play(const std::string& searcher, std::uint64_t max_evaluations, std::size_t first,
               std::size_t last, Series& series) const {
     SimulationOptions simulation;
     simulation.until = options_.until;
     simulation.max_evaluations = max_evaluations;
-    std::vector<SimulatedSearch> searches(last - first);
+    std::vector<std::optional<SimulatedSearch>> searches(last - first);
     Jobs jobs(first, last, kJobThreads, [&](std::size_t i) {
+      if (!go_on_()) return Status();
       auto search = target_.run(searcher, nullptr, options_.seed + i, simulation);
       if (search.ok()) searches[i - first] = std::move(*search);
       return search.status();
     });
     if (Status status = jobs.wait(); !status.ok()) return status;
-    for (const SimulatedSearch& search : searches) {
+    for (const std::optional<SimulatedSearch>& search : searches) {
+      if (!search) continue;
       ++series.searches;
-      if (search.reached) series.evaluations.push_back(search.evaluations);
+      if (search->reached) series.evaluations.push_back(search->evaluations);
     }
     return {};
   }
@@ -69,9 +72,9 @@ class Player {
     const std::size_t look = std::min(kFirstLook, options_.repeats);
     if (Status s = play(searcher, samples, 0, look, series); !s.ok()) return s;
     const double deviation = std::sqrt(share * (1 - share) / static_cast<double>(look));
-    if (reached(series) < share - kHopeless * deviation) return false;
+    if (!go_on_() || reached(series) < share - kHopeless * deviation) return false;
     if (Status s = play(searcher, samples, look, options_.repeats, series); !s.ok()) return s;
-    return reached(series) >= share;
+    return go_on_() && reached(series) >= share;
   }
 
  private:
@@ -80,6 +83,7 @@ class Player {
   }
   const Simulation& target_;
   const StandardsOptions& options_;
+  const std::function<bool()>& go_on_;
 };
 
 std::optional<std::uint64_t> quantile(Series& series, double share) {
@@ -103,7 +107,7 @@ std::string sharing(const IterMlOptions& iterml, std::size_t iterations, std::ui
 Result<Standards> standards_of_iterml(const Simulation& target, const IterMlOptions& iterml,
                                       const StandardsOptions& options,
                                       const std::function<bool()>& go_on) {
-  const Player player(target, options);
+  const Player player(target, options, go_on);
   const Standards random = standards_of_random(target, options.until);
   const std::uint64_t all = target.space().valid_count();
   const std::size_t iterations = iterml.iterations > 0 ? iterml.iterations : options.iterations;
@@ -150,17 +154,13 @@ Result<Standards> standards_of(const Simulation& target, std::string_view search
   if (searcher == "random") return standards_of_random(target, options.until);
   const auto iterml = iterml_options(searcher);
   if (iterml.ok()) return standards_of_iterml(target, *iterml, options, go_on);
-  const Player player(target, options);
+  const Player player(target, options, go_on);
   const Standards random = standards_of_random(target, options.until);
   const auto most =
       static_cast<std::uint64_t>(kFarthest * static_cast<double>(*random.standard2)) + 1;
   Series series;
-  constexpr std::size_t kChunk = 50;
-  for (std::size_t first = 0; first < options.repeats && go_on(); first += kChunk) {
-    Status played = player.play(std::string(searcher), most, first,
-                                std::min(first + kChunk, options.repeats), series);
-    if (!played.ok()) return played;
-  }
+  Status played = player.play(std::string(searcher), most, 0, options.repeats, series);
+  if (!played.ok()) return played;
   return Standards{quantile(series, kShare1), quantile(series, kShare2)};
 }
 
