@@ -29,6 +29,8 @@ using krylov::Solver;
 using krylov::SolveReport;
 using krylov::SparseMatrix;
 
+constexpr char kProducts[] = "spmv";  // a method that solves nothing
+
 struct SolveVerbOptions {
   std::vector<std::string> matrices;
   std::string rhs;
@@ -218,7 +220,7 @@ Answer run(const SolveVerbOptions& given, const Task& task, Device& device,
   Answer answer;
   answer.report.setup_seconds = seconds_since(begin);
   ResidualCurve curve(solver);
-  if (task.method == "spmv") {
+  if (task.method == kProducts) {
     curve.add_to(answer.details);
     multiply(solver, task, given.repeat, answer);
     return answer;
@@ -254,8 +256,10 @@ std::string kernel_word(const krylov::Chosen& chosen) {
 json object_of(const Task& task, const SolveVerbOptions& given, const Answer& answer) {
   const SolveReport& report = answer.report;
   const krylov::Chosen& chosen = report.chosen;
+  const bool multiplies = task.method == kProducts;  // nothing is solved
+  const auto of_solve = [&](const json& value) { return multiplies ? json() : value; };
   return joined(
-      IDLETUNE_FIELDS(report, iterations, refinements, reason, residual, true_residual, memory),
+      IDLETUNE_FIELDS(report, iterations, refinements, reason, true_residual, memory),
       {{"matrix",
         {{"file", task.path},
          {"rows", task.matrix.pattern.rows},
@@ -267,9 +271,10 @@ json object_of(const Task& task, const SolveVerbOptions& given, const Answer& an
        {"precondition", given.precondition},
        {"precision", precision_name(given)},
        {"solves", answer.solves},
-       {"converged", report.ended == krylov::Ended::converged},
-       {"stagnated", report.ended == krylov::Ended::stagnated},
-       {"ended", krylov::ended_name(report.ended)},
+       {"residual", of_solve(report.residual)},
+       {"converged", of_solve(report.ended == krylov::Ended::converged)},
+       {"stagnated", of_solve(report.ended == krylov::Ended::stagnated)},
+       {"ended", of_solve(krylov::ended_name(report.ended))},
        {"chosen",
         {{"format", krylov::sparse_format_name(chosen.format)},
          {"kernel", kernel_word(chosen)},
@@ -292,21 +297,32 @@ json object_of(const Task& task, const SolveVerbOptions& given, const Answer& an
          {"tuning", report.tuning_seconds}}}});
 }
 
+std::string ended_text(const Task& task, const SolveReport& report) {
+  using report::counted;
+  const std::string off = number_text(report.true_residual, 3);
+  if (task.method == kProducts)
+    return counted(report.iterations, "product", "products") + ", the last one off by " + off;
+  return std::string(krylov::ended_name(report.ended)) + " after " +
+         counted(report.iterations, "iteration", "iterations") + "; residual " +
+         number_text(report.residual, 3) + ", truly " + off;
+}
+
 void print_answer(const Task& task, const Answer& answer, const CliContext& context) {
   using report::counted;
   using report::time_text;
   const SolveReport& report = answer.report;
   const krylov::Chosen& chosen = report.chosen;
   context.print_paragraph(task.path);
-  context.print_paragraph("  matrix      ",
-                          counted(task.matrix.pattern.rows, "row", "rows") + ", " +
-                              counted(task.matrix.pattern.entries(), "entry", "entries") +
-                              (task.symmetric ? ", symmetric" : ""));
+  context.print_paragraph(
+      "  matrix      ",
+      counted(task.matrix.pattern.rows, "row", "rows") + ", " +
+          (task.matrix.pattern.rows == task.matrix.pattern.columns
+               ? ""
+               : counted(task.matrix.pattern.columns, "column", "columns") + ", ") +
+          counted(task.matrix.pattern.entries(), "entry", "entries") +
+          (task.symmetric ? ", symmetric" : ""));
   context.print_paragraph("  " + task.method + std::string(12 - task.method.size(), ' '),
-                          std::string(krylov::ended_name(report.ended)) + " after " +
-                              counted(report.iterations, "iteration", "iterations") +
-                              "; residual " + number_text(report.residual, 3) + ", truly " +
-                              number_text(report.true_residual, 3));
+                          ended_text(task, report));
   if (!report.reason.empty()) context.print_paragraph("  because     ", report.reason);
   context.print_paragraph(
       "  chosen      ",
@@ -391,10 +407,10 @@ void add_choice_options(Verb& verb, SolveVerbOptions& options) {
   verb.option("--method", options.method,
               "auto, cg, bicgstab, gmres, or spmv: products alone. auto is CG where the matrix is "
               "symmetric with a positive diagonal, else BiCGStab")
-      .one_of({"auto", "cg", "bicgstab", "gmres", "spmv"});
+      .one_of({"auto", "cg", "bicgstab", "gmres", kProducts});
   verb.option("--precondition", options.precondition, "none or jacobi")
       .one_of({"none", "jacobi"})
-      .acts("where something is solved", [&options] { return options.method != "spmv"; });
+      .acts("where something is solved", [&options] { return options.method != kProducts; });
   verb.option("--precision", options.precision,
               "Of the numbers on the device: f64 or f32, also double or single; mixed is f32, and "
               "residuals in double to refine it")
@@ -411,7 +427,7 @@ void add_choice_options(Verb& verb, SolveVerbOptions& options) {
 void add_solve_verb(CommandLine& line, CliContext& context) {
   Verb verb = line.add_verb("solve", "solves a sparse linear system, and says what it ran with");
   auto options = std::make_shared<SolveVerbOptions>();
-  const auto solves = [options] { return options->method != "spmv"; };
+  const auto solves = [options] { return options->method != kProducts; };
   verb.required("matrix", options->matrices, "Matrix Market files, also gzipped");
   verb.option("--rhs FILE", options->rhs,
               "File of the right-hand side, a number per row; else the rows' sums")

@@ -34,10 +34,13 @@ Figure pattern_figure(const json& result, const std::string& id) {
       map.cells.push_back(share > 0 ? 0.4 + 0.6 * share : std::numeric_limits<double>::quiet_NaN());
     }
   }
-  Figure figure("pattern-" + id, "Where the entries are",
-                {{"heat h1", false, "few entries"},
-                 {"heat h" + std::to_string(HeatMap::kShades), false,
-                  "up to " + counted(static_cast<std::uint64_t>(most), "entry", "entries")}});
+  std::vector<Legend> legend;
+  if (result["matrix"]["nonzeros"] != 0) {
+    legend = {{"heat h1", false, "few entries"},
+              {"heat h" + std::to_string(HeatMap::kShades), false,
+               "up to " + counted(static_cast<std::uint64_t>(most), "entry", "entries")}};
+  }
+  Figure figure("pattern-" + id, "Where the entries are", legend);
   figure.caption =
       "Every cell stands for the same number of rows and of columns, which begin at those named. "
       "Its colour says how many entries it has, on a logarithmic scale; blank: none.";
@@ -94,7 +97,7 @@ Table facts_table(const json& result) {
   std::replace(kernel.begin(), kernel.end(), '_', ' ');
   table.rows = {
       {"method", text(result["method"]) + ", " + text(result["precision"])},
-      {"ended", text(result["ended"])},
+      {"ended", result["ended"].is_string() ? text(result["ended"]) : "-"},
       {"iterations", plain(result["iterations"])},
       {"residual", plain(result["residual"])},
       {"true residual", plain(result["true_residual"])},
@@ -130,9 +133,13 @@ Page solve_page(const json& results) {
       continue;
     }
     section.parts = {
-        Paragraph{counted(matrix["rows"].get<std::uint64_t>(), "row", "rows") + ", " +
-                  counted(matrix["nonzeros"].get<std::uint64_t>(), "entry", "entries") +
-                  (matrix["symmetric"] == true ? ", symmetric." : ".")},
+        Paragraph{
+            counted(matrix["rows"].get<std::uint64_t>(), "row", "rows") + ", " +
+            (matrix["rows"] == matrix["columns"]
+                 ? ""
+                 : counted(matrix["columns"].get<std::uint64_t>(), "column", "columns") + ", ") +
+            counted(matrix["nonzeros"].get<std::uint64_t>(), "entry", "entries") +
+            (matrix["symmetric"] == true ? ", symmetric." : ".")},
         facts_table(result), pattern_figure(result, id), formats_table(result)};
     if (result["curve"].size() > 2) section.parts.emplace_back(curve_figure(result, id));
   }
