@@ -69,7 +69,8 @@ std::string explanation_text(const Explanation& e) {
   text += (e.default_ms > 0 ? ": " + report::significant(e.speed_up) + "x\n" : "\n");
   text += "  tried     " + report::counted(e.evaluated, "configuration", "configurations") + ", " +
           std::to_string(e.rejected) + " failed, " + std::to_string(e.quarantined) +
-          " quarantined, in " + report::time_text(e.tuning_ms * 1e6) + "\n";
+          " quarantined" + (e.tuning_ms > 0 ? ", in " + report::time_text(e.tuning_ms * 1e6) : "") +
+          "\n";
   return text;
 }
 

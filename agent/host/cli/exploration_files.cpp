@@ -168,8 +168,9 @@ Status LivePage::write(const History& history, const std::vector<double>& times_
     std::vector<report::Recording> recordings;
     recordings.push_back({history, ""});
     const report::Study study = report::study_of(std::move(recordings), report::ParameterKinds());
-    page.sections.push_back(report::best_section(study, options, go_on));
-    page.sections.push_back(report::value_section(study, options, go_on));
+    for (report::Section section : {report::best_section(study, options, go_on),
+                                    report::value_section(study, options, go_on)})
+      if (!section.parts.empty()) page.sections.push_back(std::move(section));
   }
   const std::string html = report::html_of(page);
   Status written = outputs_.write({{path_, FileKind::page, bytes_of(html)}});

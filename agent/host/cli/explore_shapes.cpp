@@ -150,7 +150,8 @@ class ExploreShapes : ExplorationTask {
         [](const Progress& far) { return far.again ? "the best are timed again" : ""; },
         [&](const Progress& far) {
           const double share = far.again ? 1 : kListShare;
-          return arguments_.seconds && seconds_since(start) >= share * *arguments_.seconds;
+          return far.done > 0 && arguments_.seconds &&
+                 seconds_since(start) >= share * *arguments_.seconds;
         });
   }
 

@@ -44,11 +44,15 @@ Result<std::vector<std::string>> history_files(const std::vector<std::string>& p
     std::vector<std::string> found;
     for (auto entry = fs::directory_iterator(path, error);
          !error && entry != fs::directory_iterator(); entry.increment(error)) {
-      if (entry->path().extension() == ".ithistory") found.push_back(entry->path().string());
+      const std::string name = entry->path().string();
+      if (entry->path().extension() == ".ithistory" || file_behind(name) != name)
+        found.push_back(name);
     }
     if (error) return Status(StatusCode::io_error, "reading '" + path + "': " + error.message());
     if (found.empty()) {
-      return Status(StatusCode::not_found, "the folder '" + path + "' holds no *.ithistory");
+      return Status(
+          StatusCode::not_found,
+          "the folder '" + path + "' holds neither *.ithistory nor folders with a journal");
     }
     std::sort(found.begin(), found.end());
     files.insert(files.end(), found.begin(), found.end());

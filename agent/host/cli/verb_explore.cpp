@@ -156,7 +156,7 @@ class Explore : ExplorationTask {
         },
         [&](const Progress& far) {
           if (live_ && far.last != nullptr && live_->due()) write_live(false);
-          return is_over(arguments_, start_);
+          return far.done > 0 && is_over(arguments_, start_);
         });
   }
 
