@@ -6,7 +6,9 @@
 #include <optional>
 #include <unordered_set>
 
+#include "models/host/history/emulated.hpp"
 #include "models/host/history/json_cells.hpp"
+#include "models/host/history/source_name.hpp"
 
 namespace idletune {
 
@@ -233,6 +235,24 @@ void HistoryBuilder::met(const std::string& what) {
 void HistoryBuilder::warn(const std::string& line) {
   const auto& lines = history_.warnings;
   if (std::find(lines.begin(), lines.end(), line) == lines.end()) history_.warnings.push_back(line);
+}
+
+void HistoryBuilder::torn() {
+  warn("the file ends early: kept the " + std::to_string(rows()) + " complete configurations");
+}
+
+Status HistoryBuilder::take_device(const std::string& named, const std::string& given,
+                                   const std::string& path) {
+  set_device(named, given, history_);
+  if (names_a_device(history_.device)) return Status();
+  const std::string guessed = name_from_path(path).device;
+  if (guessed.empty()) {
+    return {StatusCode::corrupt, "no device name, neither inside nor in the file's name"};
+  }
+  warn("its device is " + shown(history_.device) + ": took " + shown(guessed) +
+       " from the file's name");
+  history_.device = guessed;
+  return Status();
 }
 
 void HistoryBuilder::drop_extra(const std::string& name) {

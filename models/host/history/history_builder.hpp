@@ -77,6 +77,11 @@ class HistoryBuilder {
   void met(const std::string& what);
   // A warning about the whole; nothing if it is there already.
   void warn(const std::string& line);
+  // Warns that the file ended early, behind the rows that there are.
+  void torn();
+  // Names the device as set_device() does, or by the file's name where that gives none, with a
+  // warning. Error: corrupt if that has none either.
+  Status take_device(const std::string& named, const std::string& given, const std::string& path);
   // `finish` will not warn of missing compile times.
   void expect_missing_compile_times() { missing_compile_times_expected_ = true; }
   // Forgets an extra.

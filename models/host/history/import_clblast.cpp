@@ -126,10 +126,7 @@ Result<std::vector<History>> ClblastImporter::finish(bool torn) {
   for (const std::string& name : order_) {
     HistoryBuilder& builder = *kernels_[name];
     if (Status status = fill_header(name, builder); !status.ok()) return status;
-    if (torn) {
-      builder.warn("the file ends early: kept the " + std::to_string(builder.rows()) +
-                   " complete configurations");
-    }
+    if (torn) builder.torn();
     histories.push_back(builder.finish());
   }
   return histories;

@@ -5,12 +5,10 @@
 #include <utility>
 
 #include "models/host/history/carried.hpp"
-#include "models/host/history/emulated.hpp"
 #include "models/host/history/history_builder.hpp"
 #include "models/host/history/import.hpp"
 #include "models/host/history/json_cells.hpp"
 #include "models/host/history/json_stream.hpp"
-#include "models/host/history/source_name.hpp"
 #include "models/host/history/time_unit.hpp"
 
 namespace idletune {
@@ -119,14 +117,8 @@ Status KernelTunerImporter::read_header() {
   }
   history.kernel = options_.kernel.empty() ? text("kernel_name") : options_.kernel;
   if (history.kernel.empty()) return corrupt("no \"kernel_name\" (give the kernel's name)");
-  set_device(text("device_name"), options_.device, history);
-  if (!names_a_device(history.device)) {
-    const std::string guessed = name_from_path(path_).device;
-    if (guessed.empty()) return corrupt("no device name, neither inside nor in the file's name");
-    builder_.warn("device_name is '" + history.device + "': took " + shown(guessed) +
-                  " from the file's name");
-    history.device = guessed;
-  }
+  const Status named = builder_.take_device(text("device_name"), options_.device, path_);
+  if (!named.ok()) return named;
   const auto size = header_.find("problem_size");
   if (size != header_.end()) builder_.set_dimensions(*size);
   return Status();
@@ -235,10 +227,7 @@ Result<History> KernelTunerImporter::finish(bool torn) {
     if (Status status = read_parameters(); !status.ok()) return failed(status);
   }
   if (builder_.rows() == 0) return failed(corrupt("no measurement in \"cache\""));
-  if (torn) {
-    builder_.warn("the file ends early (a cache that was not closed): kept the " +
-                  std::to_string(builder_.rows()) + " complete configurations");
-  }
+  if (torn) builder_.torn();
   if (values_in_keys_ > 0 && values_in_keys_ < builder_.rows()) {
     builder_.warn(std::to_string(values_in_keys_) +
                   " configurations name their values in the key only");

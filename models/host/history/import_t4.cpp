@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "models/host/history/carried.hpp"
-#include "models/host/history/emulated.hpp"
 #include "models/host/history/history_builder.hpp"
 #include "models/host/history/import.hpp"
 #include "models/host/history/json_cells.hpp"
@@ -197,25 +196,16 @@ Status T4Importer::record(const Json& result) {
 
 Status T4Importer::read_names() {
   History& history = builder_.history();
-  const SourceName guessed = name_from_path(path_);
   history.kernel =
       options_.kernel.empty() ? text_member(metadata_, "kernel_name") : options_.kernel;
   if (history.kernel.empty()) {
-    history.kernel = guessed.kernel;
-    if (guessed.kernel.empty())
+    history.kernel = name_from_path(path_).kernel;
+    if (history.kernel.empty())
       return corrupt("no kernel name, neither inside nor in the file's name");
-    builder_.warn("T4 files name no kernel: took " + shown(guessed.kernel) +
+    builder_.warn("T4 files name no kernel: took " + shown(history.kernel) +
                   " from the file's name");
   }
-  set_device(text_member(metadata_, "device"), options_.device, history);
-  if (!names_a_device(history.device)) {
-    history.device = guessed.device;
-    if (guessed.device.empty())
-      return corrupt("no device name, neither inside nor in the file's name");
-    builder_.warn("the file names no device: took " + shown(guessed.device) +
-                  " from the file's name");
-  }
-  return Status();
+  return builder_.take_device(text_member(metadata_, "device"), options_.device, path_);
 }
 
 Status T4Importer::read_unit() {
@@ -253,10 +243,7 @@ Result<History> T4Importer::finish(bool torn) {
     if (!others_.empty()) builder_.history().notes.emplace_back("t4.header", json_text(others_));
     builder_.read_numbers_in_texts();
   }
-  if (torn) {
-    builder_.warn("the file ends early: kept the " + std::to_string(builder_.rows()) +
-                  " complete configurations");
-  }
+  if (torn) builder_.torn();
   return builder_.finish();
 }
 

@@ -4,9 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "models/host/history/emulated.hpp"
 #include "models/host/history/json_cells.hpp"
-#include "models/host/history/source_name.hpp"
 #include "models/host/history/time_unit.hpp"
 
 namespace idletune {
@@ -197,16 +195,9 @@ Status KttResults::result(const Json& result) {
 Status KttResults::read_metadata(const std::string& name, Kernel& kernel) const {
   History& history = kernel.builder.history();
   history.kernel = name;
-  set_device(text_member(metadata_, "Device"), options_.device, history);
-  if (!names_a_device(history.device)) {
-    const std::string guessed = name_from_path(path_).device;
-    if (guessed.empty())
-      return Status(StatusCode::corrupt,
-                    path_ + ": no device name, neither inside nor in the file's name");
-    kernel.builder.warn("the file names no device: took " + shown(guessed) +
-                        " from the file's name");
-    history.device = guessed;
-  }
+  const Status named =
+      kernel.builder.take_device(text_member(metadata_, "Device"), options_.device, path_);
+  if (!named.ok()) return {named.code(), path_ + ": " + named.message()};
   const std::string word = text_member(metadata_, "TimeUnit");
   const std::optional<TimeUnit> unit = time_unit_from(word);
   if (unit) {
@@ -259,10 +250,7 @@ Result<std::vector<History>> KttResults::finish(bool torn) {
       kernel.builder.warn(
           "no CompilationOverhead: took the kernels' Overhead (compilation and launch) for it");
     }
-    if (torn) {
-      kernel.builder.warn("the file ends early: kept the " + std::to_string(kernel.builder.rows()) +
-                          " complete configurations");
-    }
+    if (torn) kernel.builder.torn();
     histories.push_back(kernel.builder.finish());
   }
   return histories;

@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 
 #include "models/core/median.hpp"
 #include "models/host/history/comma_table.hpp"
+#include "models/host/history/history.hpp"
 
 namespace idletune::offload {
 
 namespace {
-
-constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
 
 // "npb-3.3-BT-x_solve1": suite with its version, program, kernel. The kernel's name has no dash.
 Groups groups_of_benchmark(const std::string& name) {

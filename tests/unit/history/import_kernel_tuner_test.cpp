@@ -76,7 +76,7 @@ TEST_CASE("the words that Kernel Tuner 1.5 has in a member of their own are stat
   CHECK(extra(h, "time").text(6) == "CompilationFailedConfig");
   for (const CellColumn& column : h.extras) CHECK(column.name() != "__error__");
   CHECK(h.warnings ==
-        std::vector<std::string>{"device_name is '': took 'Board Five' from the file's name"});
+        std::vector<std::string>{"its device is '': took 'Board Five' from the file's name"});
 }
 
 TEST_CASE("a failure counts whatever name it has, and beside a time") {
