@@ -83,6 +83,8 @@ std::vector<std::vector<Point>> clipped(const std::vector<Point>& points, const 
     if (inside) parts.back().push_back(at(end));
     open = inside && end == 1;
   }
+  if (points.size() == 1 && std::isfinite(y.place(points[0].y)))
+    parts.push_back({{x.at(points[0].x), y.at(points[0].y)}});
   return parts;
 }
 

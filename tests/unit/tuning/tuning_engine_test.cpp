@@ -125,26 +125,6 @@ TEST_CASE("a used-up limit of tuning is said to be one, and holds for what users
   CHECK(engine.explain().blocker == Blocker::limit);
 }
 
-TEST_CASE("comparing again what was adopted keeps to the limit, the ledger and what is launched") {
-  const auto board = board_that();
-  board->device.queue_has_profiling = false;
-  AgentOptions options;
-  SUBCASE("limit") { options.max_tuning = 300ms; }
-  SUBCASE("ledger") { options.idle_cost = 1; }
-  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
-  engine.play(300, 40, 1s);
-  REQUIRE(engine.task().variants.adopted() != nullptr);
-  const std::size_t before = board->requested.size();
-  if (options.max_tuning > 0ns) {
-    engine.play(3600, 40, 1s);
-    CHECK(engine.explain().blocker == Blocker::limit);
-    CHECK(board->requested.size() == before);
-  } else {
-    for (int i = 0; i < 1000; ++i) engine.idle_through(301s);
-    CHECK(board->requested.size() < before + 100);  // one comparison, since something was launched
-  }
-}
-
 TEST_CASE("a shape for which nothing is wanted waits for nothing") {
   const auto board = board_that();
   PlayedEngine engine(*board);
