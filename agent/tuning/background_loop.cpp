@@ -16,7 +16,7 @@ constexpr Nanoseconds kNothingPays = std::chrono::milliseconds(200);
 constexpr Nanoseconds kLook = std::chrono::milliseconds(100);
 constexpr Nanoseconds kNoGap = std::chrono::milliseconds(1);
 constexpr Nanoseconds kStageRuns = std::chrono::milliseconds(5);
-constexpr char kAlwaysBusy[] = "launches leave no gap: call idle() where the device may wait";
+constexpr char kAlwaysBusy[] = "launches leave the device no gap: call idle() where it may wait";
 constexpr char kDutyUsedUp[] = "the share of time that max_duty allows is used up";
 
 }  // namespace

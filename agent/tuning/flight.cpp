@@ -33,11 +33,6 @@ void leave_out_frozen(const TrialRequest& request, TrialOutcome& outcome) {
   outcome.device = std::min(outcome.device, awake);
 }
 
-// Calls have nothing to give back, and what hangs in this process would be waited for.
-bool may_end_runner(const KernelTask& kernel) {
-  return kernel.runner != nullptr && !kernel.called && !kernel.runner->poisoned();
-}
-
 }  // namespace
 
 bool Flight::ensure_runner(KernelTask& kernel) {
@@ -49,9 +44,10 @@ bool Flight::ensure_runner(KernelTask& kernel) {
     runner_failed(kernel, runner.status());
     return false;
   }
-  // One at a time: a helper holds a driver's worth of memory, and trials here their scratch.
+  // One helper at a time: each holds a driver's worth of memory.
   for (const std::unique_ptr<KernelTask>& other : kernels_) {
-    if (other.get() != &kernel && may_end_runner(*other)) end_runner(*other);
+    if (other.get() == &kernel || other->runner == nullptr || !other->runner->isolated()) continue;
+    end_runner(*other);
   }
   kernel.runner = std::move(*runner);
   kernel.runner_used = now();
@@ -79,7 +75,7 @@ void Flight::look_after_runners() {
     if (flies() && &in_flight_->task().kernel == kernel.get()) continue;
     kernel->runner->reap();
     const bool rests = now() - kernel->runner_used >= kLongestRest;
-    if (rests && may_end_runner(*kernel) && worker_rests()) end_runner(*kernel);
+    if (rests && kernel->runner->isolated() && worker_rests()) end_runner(*kernel);
   }
 }
 
