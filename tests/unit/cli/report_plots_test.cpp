@@ -224,11 +224,12 @@ TEST_CASE("curves of nothing and of what is no number still give a picture") {
 TEST_CASE("a curve of one point is a dot") {
   CurvePlot plot{{"", Axis::logarithmic}, {}};
   Curve curve;
+  curve.series = 2;
   curve.points = {{1, 2}};
   plot.curves = {curve};
   const Parsed picture(draw({"c", "t", "d"}, plot));
   check_within(picture);
-  CHECK(picture.all("path", "curve s0").size() == 1);
+  CHECK(picture.all("path", "curve s2").size() == 1);
 }
 
 TEST_CASE("fractions lie on a logarithmic axis, and zero is left out") {
