@@ -9,9 +9,8 @@
 namespace idletune::detail {
 namespace {
 
-constexpr Nanoseconds kProven = std::chrono::seconds(10);  // in which a launch that kills does
-constexpr Nanoseconds kCompareAgain = std::chrono::minutes(5);
-constexpr int kRecheckRuns = 20;  // that a comparison takes, some
+constexpr Nanoseconds kProven = std::chrono::seconds(10);       // in which a launch that kills does
+constexpr Nanoseconds kCompareAgain = std::chrono::minutes(5);  // a comparison takes some 20 runs
 
 // The sum over the launch's steps. `busy` while one has not ended; those that have are noted.
 Result<Nanoseconds> time_of(WatchTicket& ticket, Device& device) {
@@ -376,8 +375,7 @@ void Production::watch_production(ShapeTask& task) {
                       task.launches() != task.compared_launches &&
                       (!task.compared_at || now() - *task.compared_at > kCompareAgain);
   if (!can_recheck || (!unseen && status != WatchStatus::recheck)) return;
-  const Blocker blocker = accounts_.blocker(
-      task, TimeSource::idle, accounts_.ledger().idle_charge(kRecheckRuns * task.reference_run));
+  const Blocker blocker = accounts_.blocker(task, TimeSource::idle, Nanoseconds{1});
   if (task.kernel.called || blocker == Blocker::limit) {
     return known ? begin_duel(task, true) : void();
   }
