@@ -269,9 +269,7 @@ void KernelState::expect_launches(const Shape& shape, double launches) {
   const Result<SlotRef> slot = slot_for(guard, shape);
   if (!slot.ok() || !*slot) return;
   const auto past = static_cast<double>((*slot)->launches.load(std::memory_order_relaxed));
-  constexpr double kMost = 1e15;  // so that of two without end each has its turn
-  const double more = std::min(std::max(0.0, launches), kMost);
-  (*slot)->said_launches.store(past + more, std::memory_order_relaxed);
+  (*slot)->said_launches.store(past + std::max(0.0, launches), std::memory_order_relaxed);
 }
 
 void KernelState::constants_changed(const Shape& shape) {

@@ -8,8 +8,6 @@
 namespace idletune::amortization {
 namespace {
 
-constexpr double kMaxLaunches = 1e15;
-
 // A fixed part, and one per launch to come.
 struct Slack {
   double fixed;

@@ -12,6 +12,7 @@ namespace idletune::amortization {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMaxSteps = 1 << 20;
+constexpr double kMaxLaunches = 1e15;      // to come; of two without end each has its turn
 constexpr double kEightyPercent = 1.2816;  // standard deviations to either end of that interval
 
 // `fallback` for NaN.

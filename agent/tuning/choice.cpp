@@ -73,9 +73,8 @@ Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
   if (task.baseline_failed || recalled || now() < task.rests_until) return Want::nothing;
   if (task.work.is(Work::installing)) return Want::nothing;
   if (task.work.has_next()) {
-    if (!in_debt(task, source)) return Want::unfinished;
-    task.blocker = accounts_.blocker(task, source, Nanoseconds{1});
-    return Want::nothing;
+    task.blocker = held_by(task, source);
+    return task.blocker == Blocker::none ? Want::unfinished : Want::nothing;
   }
   const KernelTask& kernel = task.kernel;
   const bool full = task.variants.racers() == LaunchTurns::kCandidates;
@@ -107,15 +106,14 @@ Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
   return task.blocker == Blocker::none ? step : Want::nothing;
 }
 
-// What was begun with somebody else's time does not go on with what was not earned. Launches without
-// times earn nothing until the default is timed: that goes on, one shape's, and others' only where
-// they might begin.
-bool Choice::in_debt(const ShapeTask& task, TimeSource source) const {
+// Why what was begun does not go on: the limit is reached, or it was begun with somebody else's time
+// and would go on with what was not earned. Launches without times earn nothing until the default is
+// timed: that goes on, one shape's, and others' only where they might begin.
+Blocker Choice::held_by(const ShapeTask& task, TimeSource source) const {
   const bool earns = task.default_time.count() > 0 || task.kernel.state->profiling_available();
+  const bool owes = accounts_.ledger().debt().count() > 0 && (earns || &task != core_.current_);
   const Blocker blocker = accounts_.blocker(task, source, Nanoseconds{1});
-  return blocker == Blocker::limit ||
-         (accounts_.ledger().debt().count() > 0 && (earns || &task != core_.current_) &&
-          blocker != Blocker::none);
+  return owes || blocker == Blocker::limit ? blocker : Blocker::none;
 }
 
 // What was adopted and is under suspicion, or was measured, comes back before anything is searched:
@@ -204,7 +202,7 @@ ShapeTask* Choice::choose(TimeSource source, ShapeTask* only) {
   if (options_.mode != Mode::tune) return nullptr;
   if (core_.current_ != nullptr && (only == nullptr || only == core_.current_) &&
       !passed_over(*core_.current_) && core_.may_tune(core_.current_->kernel, source) &&
-      !in_debt(*core_.current_, source) && core_.current_->work.has_next()) {
+      held_by(*core_.current_, source) == Blocker::none && core_.current_->work.has_next()) {
     return core_.current_;
   }
   const ShapeTask* before = nullptr;

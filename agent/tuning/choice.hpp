@@ -34,7 +34,7 @@ class Choice : EnginePart {
   ShapeTask* left_to_confirm(TimeSource source);
   Want want(ShapeTask& task, TimeSource source);
   Want want_of_decision(ShapeTask& task, Nanoseconds charge);
-  bool in_debt(const ShapeTask& task, TimeSource source) const;
+  Blocker held_by(const ShapeTask& task, TimeSource source) const;
   Want want_of_return(ShapeTask& task, TimeSource source, bool missed);
   Comeback* comeback(ShapeTask& task);
   void update_decision(ShapeTask& task, const StepPrice& step);

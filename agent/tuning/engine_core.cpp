@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/scheduler/decision_terms.hpp"
 #include "models/core/digest.hpp"
 #include "models/package/kernel_package.hpp"
 
@@ -75,10 +76,11 @@ KernelTask* EngineCore::task_of(const KernelState& state) const {
 
 double EngineCore::expected_launches(const ShapeTask& task) const {
   const double launches = static_cast<double>(task.launches());
-  if (task.said_launches >= 0) {
-    return std::max(0.0, task.said_launches - (launches - static_cast<double>(task.said_at)));
-  }
-  return options_.unknown_horizon * (launches + static_cast<double>(task.past_launches));
+  const double to_come =
+      task.said_launches >= 0
+          ? task.said_launches - (launches - static_cast<double>(task.said_at))
+          : options_.unknown_horizon * (launches + static_cast<double>(task.past_launches));
+  return std::clamp(to_come, 0.0, amortization::kMaxLaunches);
 }
 
 void tell_pieces(const AgentOptions& options, PieceKinds kinds_and_level, const char* form, ...) {
