@@ -311,16 +311,14 @@ void print_answer(const Task& task, const Answer& answer, const CliContext& cont
   using report::counted;
   using report::time_text;
   const SolveReport& report = answer.report;
+  const auto& pattern = task.matrix.pattern;
   const krylov::Chosen& chosen = report.chosen;
   context.print_paragraph(task.path);
   context.print_paragraph(
       "  matrix      ",
-      counted(task.matrix.pattern.rows, "row", "rows") + ", " +
-          (task.matrix.pattern.rows == task.matrix.pattern.columns
-               ? ""
-               : counted(task.matrix.pattern.columns, "column", "columns") + ", ") +
-          counted(task.matrix.pattern.entries(), "entry", "entries") +
-          (task.symmetric ? ", symmetric" : ""));
+      report::matrix_text(static_cast<std::uint64_t>(pattern.rows),
+                          static_cast<std::uint64_t>(pattern.columns),
+                          static_cast<std::uint64_t>(pattern.entries()), task.symmetric));
   context.print_paragraph("  " + task.method + std::string(12 - task.method.size(), ' '),
                           ended_text(task, report));
   if (!report.reason.empty()) context.print_paragraph("  because     ", report.reason);

@@ -50,18 +50,21 @@ class Player {
     SimulationOptions simulation;
     simulation.until = options_.until;
     simulation.max_evaluations = max_evaluations;
-    std::vector<std::optional<SimulatedSearch>> searches(last - first);
+    struct Played {
+      bool whole = false, reached = false;
+      std::uint64_t evaluations = 0;
+    };
+    std::vector<Played> searches(last - first);
     Jobs jobs(first, last, kJobThreads, [&](std::size_t i) {
       if (!go_on_()) return Status();
-      auto search = target_.run(searcher, nullptr, options_.seed + i, simulation);
-      if (search.ok()) searches[i - first] = std::move(*search);
+      const auto search = target_.run(searcher, nullptr, options_.seed + i, simulation);
+      if (search.ok()) searches[i - first] = {true, search->reached, search->evaluations};
       return search.status();
     });
     if (Status status = jobs.wait(); !status.ok()) return status;
-    for (const std::optional<SimulatedSearch>& search : searches) {
-      if (!search) continue;
-      ++series.searches;
-      if (search->reached) series.evaluations.push_back(search->evaluations);
+    for (const Played& search : searches) {
+      series.searches += search.whole ? 1 : 0;
+      if (search.reached) series.evaluations.push_back(search.evaluations);
     }
     return {};
   }

@@ -49,6 +49,13 @@ std::string counted(std::uint64_t count, const std::string& one, const std::stri
   return count_text(count) + kNoBreakSpace + (count == 1 ? one : many);
 }
 
+std::string matrix_text(std::uint64_t rows, std::uint64_t columns, std::uint64_t entries,
+                        bool symmetric) {
+  return counted(rows, "row", "rows") + ", " +
+         (rows == columns ? "" : counted(columns, "column", "columns") + ", ") +
+         counted(entries, "entry", "entries") + (symmetric ? ", symmetric" : "");
+}
+
 std::string significant(double value, int digits) {
   if (!std::isfinite(value)) return "-";
   if (value == 0) return "0";

@@ -18,6 +18,9 @@ std::string count_or_never(const std::optional<Count>& count) {
 }
 // "1 history", "3 histories".
 std::string counted(std::uint64_t count, const std::string& one, const std::string& many);
+// "3 rows, 2 columns, 4 entries"; columns where there are not as many, and "symmetric" where it is.
+std::string matrix_text(std::uint64_t rows, std::uint64_t columns, std::uint64_t entries,
+                        bool symmetric);
 
 // Rounded to `digits` significant digits without an exponent where it stays short: "0.0123",
 // "1.23", "12,300"; "1.2e-07" and "3.4e+12" beyond; "-" for what is no finite number.

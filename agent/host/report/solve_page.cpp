@@ -132,15 +132,10 @@ Page solve_page(const json& results) {
       section.parts.emplace_back(Paragraph{text(result["error"])});
       continue;
     }
-    section.parts = {
-        Paragraph{
-            counted(matrix["rows"].get<std::uint64_t>(), "row", "rows") + ", " +
-            (matrix["rows"] == matrix["columns"]
-                 ? ""
-                 : counted(matrix["columns"].get<std::uint64_t>(), "column", "columns") + ", ") +
-            counted(matrix["nonzeros"].get<std::uint64_t>(), "entry", "entries") +
-            (matrix["symmetric"] == true ? ", symmetric." : ".")},
-        facts_table(result), pattern_figure(result, id), formats_table(result)};
+    section.parts = {Paragraph{matrix_text(matrix["rows"], matrix["columns"], matrix["nonzeros"],
+                                           matrix["symmetric"] == true) +
+                               "."},
+                     facts_table(result), pattern_figure(result, id), formats_table(result)};
     if (result["curve"].size() > 2) section.parts.emplace_back(curve_figure(result, id));
   }
   return page;
